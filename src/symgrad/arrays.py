@@ -1,0 +1,56 @@
+"""Arrays at the door of the core: column-major floats, and how many threads."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def threads(n_jobs: int | None) -> int:
+    """Return a number of threads: None for all this process may use, -1 likewise.
+
+    ``OMP_NUM_THREADS``, which joblib sets in its workers, bounds None.
+    """
+    if n_jobs is not None and (
+        isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer)
+    ):
+        raise ValueError(f"n_jobs must be None or an integer, got {n_jobs!r}")
+    if n_jobs is None or n_jobs < 0:
+        try:
+            cores = len(os.sched_getaffinity(0))
+        except AttributeError:  # not on macOS and Windows
+            cores = os.cpu_count() or 1
+        if n_jobs is not None:
+            return max(1, cores + 1 + int(n_jobs))
+        limit = os.environ.get("OMP_NUM_THREADS", "")
+        return max(1, min(cores, int(limit))) if limit.isdecimal() else cores
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0; use None for all cores")
+    return int(n_jobs)
+
+
+def as_floats(X: Any, name: str = "X") -> NDArray[Any]:
+    """Return a 2-D float32 or float64 array: X itself where it is one, else converted."""
+    if hasattr(X, "toarray"):
+        raise ValueError(f"{name} is a sparse matrix; pass {name}.toarray()")
+    array = np.asarray(X)
+    if array.ndim != 2:
+        raise ValueError(f"{name} must have 2 dimensions (rows, features), got {array.ndim}")
+    if array.dtype in (np.float32, np.float64) and array.dtype.isnative:
+        return array
+    if array.dtype.kind == "c":
+        raise ValueError(f"{name} holds complex numbers; Complex data not supported")
+    if array.dtype.kind not in "biufO":
+        raise ValueError(f"{name} must hold numbers, got an array of {array.dtype}")
+    try:
+        return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers only: {error}") from None
+
+
+def as_columns(X: NDArray[Any]) -> NDArray[Any]:
+    """Return the array in column-major order; copied only if it is not."""
+    return np.asfortranarray(X)

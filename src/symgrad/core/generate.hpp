@@ -1,0 +1,28 @@
+// Random trees.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace symgrad {
+
+struct Sprout {
+  std::vector<int32_t> functions;  // codes to draw from
+  std::vector<int32_t> arities;
+  int64_t features = 0;
+  std::vector<double> cumulative;  // of the feature weights; empty for uniform
+  double p_constant = 0, constant_scale = 1, p_leaf = 0;
+};
+
+struct Postorder {
+  std::vector<int32_t> code;
+  std::vector<double> value;
+  std::vector<int64_t> offset;
+};
+
+// Tree i is full if full[i], and no deeper than depth[i]; a grown tree has leaves at any level
+// below `min_depth` with probability p_leaf, whatever the number of features.
+Postorder generate(const Sprout& sprout, uint64_t seed, const std::vector<int32_t>& depth,
+                   const std::vector<uint8_t>& full, int min_depth);
+
+}  // namespace symgrad

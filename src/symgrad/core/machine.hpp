@@ -1,0 +1,143 @@
+// Runs one tree's program over blocks of rows. One machine per thread.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "program.hpp"
+
+namespace symgrad {
+
+// Columns of the data: column j starts at data + j * stride.
+template <class T>
+struct Columns {
+  const T* data;
+  int64_t stride, rows, columns;
+};
+
+struct AlignedDelete {
+  void operator()(void* p) const { ::operator delete(p, std::align_val_t(64)); }
+};
+
+// Aligned scratch memory that only grows.
+template <class T>
+class Scratch {
+ public:
+  T* get(size_t size) {
+    if (size > size_) {
+      memory_.reset(static_cast<T*>(::operator new(size * sizeof(T), std::align_val_t(64))));
+      size_ = size;
+    }
+    return memory_.get();
+  }
+
+ private:
+  std::unique_ptr<T, AlignedDelete> memory_;
+  size_t size_ = 0;
+};
+
+inline int padded(int64_t rows) { return int((rows + kVector - 1) / kVector * kVector); }
+
+// A block's column. Kernels run on to the next whole vector: past a column's end that is the next
+// column, whose results nobody reads; at the end of the table the block is copied and padded.
+template <class T>
+const T* load(const Columns<T>& X, int32_t feature, int64_t row, int rows, T* pad) {
+  const int64_t first = int64_t(feature) * X.stride + row;
+  const int whole = padded(rows);
+  if (first + whole <= X.stride * X.columns) return X.data + first;
+  std::memcpy(pad, X.data + first, size_t(rows) * sizeof(T));
+  for (int i = rows; i < whole; ++i) pad[i] = pad[rows - 1];
+  return pad;
+}
+
+template <class T>
+class Machine {
+ public:
+  Machine(const Forest& forest, const Columns<T>& X, bool smooth)
+      : forest_(forest), X_(X), kernels_(symgrad::kernels<T>()), smooth_(smooth ? 1 : 0) {}
+
+  void select(int64_t tree) {
+    if (tree == tree_) return;
+    lower(forest_, tree, &program_);
+    tree_ = tree;
+    // Registers, one block for each side's padded column, and one for the result.
+    registers_ = memory_.get(size_t(program_.registers + 3) * kBlock);
+    scalars_.assign(program_.scalars.begin(), program_.scalars.end());
+  }
+
+  // The tree's values on rows row .. row + rows - 1; in `direct` if given and the block is whole.
+  const T* run(int64_t row, int rows, T* direct = nullptr) {
+    const int n = padded(rows);
+    T* pads = registers_ + size_t(program_.registers) * kBlock;
+    if (n != rows) direct = nullptr;
+    const size_t last = program_.code.size();
+    for (size_t k = 0; k < last; ++k) {
+      const Instruction& i = program_.code[k];
+      const bool left = i.a.kind == Operand::kScalar, right = i.b.kind == Operand::kScalar;
+      const T* a = operand(i.a, row, rows, pads);
+      const T* b = operand(i.b, row, rows, pads + kBlock);
+      T* out = direct && k + 1 == last ? direct : registers_ + size_t(i.out) * kBlock;
+      if (primitive_table()[i.op].arity == 1 ? left : left && right) {
+        if (left) a = spread(*a, n, pads);
+        b = spread(*b, n, pads + kBlock);
+        kernels_.map[smooth_][i.op](a, b, out, n);
+      } else if (primitive_table()[i.op].arity == 2 && left) {
+        kernels_.scalar_left[smooth_][i.op](a, b, out, n);
+      } else if (primitive_table()[i.op].arity == 2 && right) {
+        kernels_.scalar_right[smooth_][i.op](a, b, out, n);
+      } else {
+        kernels_.map[smooth_][i.op](a, b, out, n);
+      }
+    }
+    const Operand& r = program_.result;
+    if (r.kind == Operand::kRegister)
+      return direct ? direct : registers_ + size_t(r.index) * kBlock;
+    const T* value = operand(r, row, rows, pads);
+    return r.kind == Operand::kScalar ? spread(*value, n, pads + 2 * kBlock) : value;
+  }
+
+ private:
+  const T* operand(const Operand& o, int64_t row, int rows, T* pad) {
+    if (o.kind == Operand::kRegister) return registers_ + size_t(o.index) * kBlock;
+    if (o.kind == Operand::kScalar) return &scalars_[size_t(o.index)];
+    return load(X_, o.index, row, rows, pad);
+  }
+  static const T* spread(T value, int n, T* to) {
+    for (int i = 0; i < n; ++i) to[i] = value;
+    return to;
+  }
+
+  const Forest& forest_;
+  const Columns<T> X_;
+  const Kernels<T>& kernels_;
+  const int smooth_;
+  int64_t tree_ = -1;
+  Program program_;
+  std::vector<T> scalars_;
+  Scratch<T> memory_;
+  T* registers_ = nullptr;
+};
+
+// Items are (chunk of rows, group of trees), chunk by chunk, so that a chunk's columns stay in
+// cache while all trees pass over it. The cut depends on the data alone, never on the threads.
+struct Plan {
+  static constexpr int64_t kChunk = 16 * kBlock, kGroup = 4;
+  int64_t rows, trees, chunks, groups;
+  Plan(int64_t rows, int64_t trees)
+      : rows(rows),
+        trees(trees),
+        chunks((rows + kChunk - 1) / kChunk),
+        groups((trees + kGroup - 1) / kGroup) {}
+  int64_t items() const { return chunks * groups; }
+
+  // Calls f(tree, chunk, first row, one past the last row) for each tree of the item.
+  template <class F>
+  void each(int64_t item, F f) const {
+    const int64_t chunk = item / groups, first = item % groups * kGroup;
+    const int64_t begin = chunk * kChunk, end = begin + kChunk < rows ? begin + kChunk : rows;
+    for (int64_t t = first; t < first + kGroup && t < trees; ++t) f(t, chunk, begin, end);
+  }
+};
+
+}  // namespace symgrad

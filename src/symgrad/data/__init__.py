@@ -1,0 +1,1 @@
+"""Layer 2: validated data, and the scores of forests on it."""

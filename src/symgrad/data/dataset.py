@@ -1,0 +1,156 @@
+"""Validated data, column by column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgrad.arrays import as_columns, as_floats
+from symgrad.tree.names import FeatureNames
+
+
+class Dataset:
+    """A table that has been checked once.
+
+    Parameters
+    ----------
+    X : array or data frame of shape (rows, features)
+        Numbers, all finite. A column-major array of the right dtype is used as it is
+        (memory-mapped and read-only ones too), anything else is copied once.
+    y : array of shape (rows,), optional
+        Target.
+    feature_names : sequence of str, optional
+        By default the names of the data frame, else ``x0, x1, ...``.
+    weights : array of shape (rows,), optional
+        Sample weights, not negative.
+    dtype : {float32, float64}
+        Type of the stored columns.
+
+    Attributes
+    ----------
+    X : array
+        The columns, column-major and read-only.
+    y, weights : array of float64 or None
+        Target and weights.
+    names : FeatureNames
+        Names of the columns.
+    center, scale : array of float64 or None
+        Where the columns were standardised: ``X = (original - center) / scale``.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        feature_names: FeatureNames | Any = None,
+        weights: Any = None,
+        dtype: Any = np.float32,
+    ):
+        if dtype not in (np.float32, np.float64):
+            raise ValueError(f"dtype must be float32 or float64, got {dtype!r}")
+        if feature_names is None and hasattr(X, "columns"):
+            feature_names = [str(c) for c in X.columns]
+        table = _numeric(X)
+        rows, features = table.shape
+        if not rows or not features:
+            raise ValueError(f"X must have at least one row and one feature, got {table.shape}")
+        if feature_names is None:
+            feature_names = [f"x{j}" for j in range(features)]
+        self.names = FeatureNames.of(feature_names)
+        if len(self.names.names or ()) != features:
+            raise ValueError(
+                f"X has {features} columns, but there are {len(self.names.names or ())} names"
+            )
+        _check_finite(table, self.names, dtype)
+        self.X: NDArray[Any] = as_columns(table.astype(dtype, copy=False)).view()
+        self.X.flags.writeable = False
+        self.y = None if y is None else _vector(y, "y", rows)
+        self.weights = None if weights is None else _vector(weights, "weights", rows)
+        if self.weights is not None and not ((self.weights >= 0).all() and self.weights.any()):
+            raise ValueError("weights must not be negative, and not all zero")
+        self.center: NDArray[np.float64] | None = None
+        self.scale: NDArray[np.float64] | None = None
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return int(self.X.shape[0])
+
+    @property
+    def features(self) -> int:
+        """Number of features."""
+        return int(self.X.shape[1])
+
+    def standardize(self) -> Dataset:
+        """Return the data with columns of mean 0 and deviation 1; constant columns become 0.
+
+        The returned dataset remembers `center` and `scale`.
+        """
+        center = np.empty(self.features)
+        scale = np.empty(self.features)
+        X = np.empty_like(self.X, order="F")
+        for j in range(self.features):  # by column: no second copy of the table in float64
+            column = self.X[:, j].astype(np.float64)
+            center[j] = column.mean()
+            deviation = column.std()
+            noise = 4 * np.finfo(self.X.dtype).eps * np.abs(column).max()
+            scale[j] = deviation if deviation > noise else 1.0
+            X[:, j] = (column - center[j]) / scale[j] if deviation > noise else 0.0
+        result = object.__new__(Dataset)
+        result.__dict__.update(self.__dict__)
+        X.flags.writeable = False
+        result.X, result.center, result.scale = X, center, scale
+        return result
+
+    def __repr__(self) -> str:
+        target = "" if self.y is None else ", with target"
+        return f"<Dataset {self.rows} x {self.features}, {self.X.dtype}{target}>"
+
+
+def _numeric(X: Any) -> NDArray[Any]:
+    """Return X as floats; a data frame's first column that is not numeric is named."""
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        for name, kind in zip(X.columns, X.dtypes, strict=True):
+            if getattr(kind, "kind", "O") not in "biuf":
+                raise ValueError(f"column {name!r} is not numeric (its type is {kind})")
+        X = X.to_numpy(dtype=np.result_type(np.float32, *(d.name.lower() for d in X.dtypes)))
+    return as_floats(X)
+
+
+def _check_finite(table: NDArray[Any], names: FeatureNames, dtype: Any) -> None:
+    limit = np.finfo(dtype).max
+    step = max(1, 10**6 // table.shape[0])
+    for first in range(0, table.shape[1], step):  # in slices: bounded memory
+        part = table[:, first : first + step]
+        good = np.isfinite(part) & (np.abs(part) <= limit)
+        if good.all():
+            continue
+        row, column = (int(i) for i in np.argwhere(~good.T)[0][::-1])
+        value, name = part[row, column], names[first + column]
+        if np.isfinite(value):
+            raise ValueError(f"column {name!r} holds {value} in row {row}: too large for float32")
+        what = "NaN" if np.isnan(value) else "infinity"
+        raise ValueError(f"column {name!r} contains {what} in row {row}")
+
+
+def _vector(values: Any, name: str, rows: int) -> NDArray[np.float64]:
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1 or array.dtype.kind not in "biufO":
+        raise ValueError(f"{name} must be a vector of numbers, got shape {array.shape}")
+    if len(array) != rows:
+        raise ValueError(f"{name} has {len(array)} values, but X has {rows} rows")
+    try:
+        vector = np.array(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers only: {error}") from None
+    bad = np.flatnonzero(~np.isfinite(vector))
+    if bad.size:
+        what = "NaN" if np.isnan(vector[bad[0]]) else "infinity"
+        raise ValueError(f"{name} contains {what} in row {bad[0]}")
+    vector.flags.writeable = False
+    return vector

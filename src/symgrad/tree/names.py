@@ -1,0 +1,53 @@
+"""Names of features: any text, by index and back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cached_property
+
+_DEFAULT = re.compile(r"x(0|[1-9][0-9]{0,9})\Z")
+MAX_FEATURES = 2**31 - 2
+
+
+class FeatureNames:
+    """The names of a table's columns; without a list, ``x0, x1, ...`` without end."""
+
+    def __init__(self, names: Iterable[str] | None = None):
+        self.names: tuple[str, ...] | None = None
+        if names is None:
+            return
+        if isinstance(names, str):
+            raise TypeError("feature_names must be a list of strings, got one string")
+        self.names = tuple(names)
+        for name in self.names:
+            if not isinstance(name, str):
+                raise TypeError(f"feature names must be strings, got {name!r}")
+        if len(self._index) < len(self.names):
+            twice = next(n for i, n in enumerate(self.names) if self._index[n] != i)
+            raise ValueError(f"feature name {twice!r} occurs more than once")
+
+    @classmethod
+    def of(cls, names: FeatureNames | Iterable[str] | None) -> FeatureNames:
+        """Return the names as a `FeatureNames`."""
+        return names if isinstance(names, FeatureNames) else cls(names)
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {n: i for i, n in enumerate(self.names or ())}
+
+    def index(self, name: str) -> int | None:
+        """Return the index of a name, or None."""
+        if self.names is not None:
+            return self._index.get(name)
+        match = _DEFAULT.match(name)
+        return int(match[1]) if match and int(match[1]) < MAX_FEATURES else None
+
+    def __getitem__(self, index: int) -> str:
+        return f"x{index}" if self.names is None else self.names[index]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FeatureNames) and self.names == other.names
+
+    def __hash__(self) -> int:
+        return hash(self.names)
