@@ -45,10 +45,36 @@ def as_floats(X: Any, name: str = "X") -> NDArray[Any]:
         raise ValueError(f"{name} holds complex numbers; Complex data not supported")
     if array.dtype.kind not in "biufO":
         raise ValueError(f"{name} must hold numbers, got an array of {array.dtype}")
+    return converted(array, np.float32 if array.dtype == np.float16 else np.float64, name)
+
+
+def converted(array: NDArray[Any], dtype: Any, name: str) -> NDArray[Any]:
+    """Return a copy of another type; the first entry that is no number is named."""
     try:
-        return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must hold numbers only: {error}") from None
+        return array.astype(dtype)
+    except (TypeError, ValueError, OverflowError):
+        for at, cell in np.ndenumerate(array):
+            try:
+                float(cell)
+            except (TypeError, ValueError, OverflowError):
+                where = ", column ".join(str(i) for i in at)
+                raise ValueError(
+                    f"{name} must hold numbers only, but row {where} holds {cell!r:.60}"
+                ) from None
+        raise
+
+
+def frozen(array: Any, dtype: Any, name: str) -> NDArray[Any]:
+    """Return a read-only copy as one-dimensional numbers of a type that holds them exactly."""
+    given = np.asarray(array)
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iuf"):
+        raise ValueError(f"{name} must be a one-dimensional array of numbers")
+    with np.errstate(invalid="ignore", over="ignore"):
+        copy = np.array(given, dtype=dtype)
+    if not np.array_equal(copy, given, equal_nan=copy.dtype.kind == "f"):
+        raise ValueError(f"{name} must hold {np.dtype(dtype).name} values")
+    copy.flags.writeable = False
+    return copy
 
 
 def as_columns(X: NDArray[Any]) -> NDArray[Any]:

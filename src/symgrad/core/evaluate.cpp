@@ -6,7 +6,7 @@ template <class T>
 bool evaluate(const Forest& forest, const Columns<T>& X, T* out, bool smooth, int jobs,
               const Poll& poll) {
   const Plan plan(X.rows, forest.trees());
-  return parallel_for(plan.items(), jobs, poll, [&] {
+  return parallel_for(plan.items(), jobs, poll, [&](Stop&) {
     auto machine = std::make_shared<Machine<T>>(forest, X, smooth);
     return [&, machine](int64_t item) {
       plan.each(item, [&](int64_t tree, int64_t, int64_t begin, int64_t end) {

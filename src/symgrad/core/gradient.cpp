@@ -13,36 +13,36 @@ class Differentiator {
 
   void select(int64_t tree) {
     if (tree == tree_) return;
-    record(forest_, tree, &tape_);
+    record(forest_, forest_.tree(tree), &tape_);
     tree_ = tree;
     values_.assign(size_t(tape_.slots), nullptr);
-    adjoints_ = memory_.get(size_t(2 * tape_.slots) * kBlock);
+    adjoints_ = memory_.get(size_t(2 * tape_.slots) * kStride);
   }
 
-  // The adjoint of slot s is at (returned pointer) + s * kBlock.
+  // The adjoint of slot s is at (returned pointer) + s * kStride.
   const T* run(int64_t row, int rows) {
     const int n = padded(rows);
-    T* own = adjoints_ + size_t(tape_.slots) * kBlock;
+    T* own = adjoints_ + size_t(tape_.slots) * kStride;
     for (int32_t s = 0; s < tape_.slots; ++s) values_[size_t(s)] = leaf(s, row, rows, own);
     for (const auto& step : tape_.code)
       kernels_.map[smooth_][step.op](values_[size_t(step.a)], values_[size_t(step.b)],
-                                     own + size_t(step.out) * kBlock, n);
-    for (size_t i = 0; i < size_t(tape_.slots) * kBlock; ++i) adjoints_[i] = T(0);
-    T* root = adjoints_ + size_t(tape_.result) * kBlock;
+                                     own + size_t(step.out) * kStride, n);
+    for (size_t i = 0; i < size_t(tape_.slots) * kStride; ++i) adjoints_[i] = T(0);
+    T* root = adjoints_ + size_t(tape_.result) * kStride;
     for (int i = 0; i < n; ++i) root[i] = T(1);
     for (size_t k = tape_.code.size(); k-- > 0;) {
       const auto& step = tape_.code[k];
       kernels_.backward[smooth_][step.op](
           values_[size_t(step.a)], values_[size_t(step.b)], values_[size_t(step.out)],
-          adjoints_ + size_t(step.out) * kBlock, adjoints_ + size_t(step.a) * kBlock,
-          adjoints_ + size_t(step.b) * kBlock, n);
+          adjoints_ + size_t(step.out) * kStride, adjoints_ + size_t(step.a) * kStride,
+          adjoints_ + size_t(step.b) * kStride, n);
     }
     return adjoints_;
   }
 
  private:
   const T* leaf(int32_t s, int64_t row, int rows, T* own) {
-    T* block = own + size_t(s) * kBlock;
+    T* block = own + size_t(s) * kStride;
     if (tape_.written[size_t(s)]) return block;
     const Operand& o = tape_.leaves[size_t(s)];
     if (o.kind == Operand::kFeature) return load(X_, o.index, row, rows, block);
@@ -68,7 +68,7 @@ template <class T>
 bool gradient(const Forest& forest, const Columns<T>& X, T* out, bool smooth, int jobs,
               const Poll& poll) {
   const Plan plan(X.rows, forest.trees());
-  return parallel_for(plan.items(), jobs, poll, [&] {
+  return parallel_for(plan.items(), jobs, poll, [&](Stop&) {
     auto machine = std::make_shared<Differentiator<T>>(forest, X, smooth);
     return [&, machine](int64_t item) {
       plan.each(item, [&](int64_t tree, int64_t, int64_t begin, int64_t end) {
@@ -78,7 +78,7 @@ bool gradient(const Forest& forest, const Columns<T>& X, T* out, bool smooth, in
           const int rows = int(end - row < kBlock ? end - row : kBlock);
           const T* adjoints = machine->run(row, rows);
           for (int64_t i = 0; i < nodes; ++i)
-            std::memcpy(out + (first + i) * X.rows + row, adjoints + i * kBlock,
+            std::memcpy(out + (first + i) * X.rows + row, adjoints + i * kStride,
                         size_t(rows) * sizeof(T));
         }
       });

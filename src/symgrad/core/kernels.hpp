@@ -49,7 +49,9 @@ extern const Bounds<double> double_bounds;
 // Kernels always work on whole vectors: n is a multiple of this, buffers are padded to it, so a
 // row's value does not depend on where in the table it stands.
 constexpr int kVector = 16;
-constexpr int kBlock = 512;  // rows that are worked on at a time; a register is 2 KB in float32
+constexpr int kBlock = 512;  // rows that are worked on at a time
+// Distance of registers: blocks a power of two apart would compete for the same lines of the cache.
+constexpr int kStride = kBlock + 3 * kVector;
 
 // Sums of a block about its own means; blocks are merged in a fixed order.
 struct Moments {

@@ -62,25 +62,25 @@ class Machine {
     lower(forest_, tree, &program_);
     tree_ = tree;
     // Registers, one block for each side's padded column, and one for the result.
-    registers_ = memory_.get(size_t(program_.registers + 3) * kBlock);
+    registers_ = memory_.get(size_t(program_.registers + 3) * kStride);
     scalars_.assign(program_.scalars.begin(), program_.scalars.end());
   }
 
   // The tree's values on rows row .. row + rows - 1; in `direct` if given and the block is whole.
   const T* run(int64_t row, int rows, T* direct = nullptr) {
     const int n = padded(rows);
-    T* pads = registers_ + size_t(program_.registers) * kBlock;
+    T* pads = registers_ + size_t(program_.registers) * kStride;
     if (n != rows) direct = nullptr;
     const size_t last = program_.code.size();
     for (size_t k = 0; k < last; ++k) {
       const Instruction& i = program_.code[k];
       const bool left = i.a.kind == Operand::kScalar, right = i.b.kind == Operand::kScalar;
       const T* a = operand(i.a, row, rows, pads);
-      const T* b = operand(i.b, row, rows, pads + kBlock);
-      T* out = direct && k + 1 == last ? direct : registers_ + size_t(i.out) * kBlock;
+      const T* b = operand(i.b, row, rows, pads + kStride);
+      T* out = direct && k + 1 == last ? direct : registers_ + size_t(i.out) * kStride;
       if (primitive_table()[i.op].arity == 1 ? left : left && right) {
         if (left) a = spread(*a, n, pads);
-        b = spread(*b, n, pads + kBlock);
+        b = spread(*b, n, pads + kStride);
         kernels_.map[smooth_][i.op](a, b, out, n);
       } else if (primitive_table()[i.op].arity == 2 && left) {
         kernels_.scalar_left[smooth_][i.op](a, b, out, n);
@@ -92,14 +92,14 @@ class Machine {
     }
     const Operand& r = program_.result;
     if (r.kind == Operand::kRegister)
-      return direct ? direct : registers_ + size_t(r.index) * kBlock;
+      return direct ? direct : registers_ + size_t(r.index) * kStride;
     const T* value = operand(r, row, rows, pads);
-    return r.kind == Operand::kScalar ? spread(*value, n, pads + 2 * kBlock) : value;
+    return r.kind == Operand::kScalar ? spread(*value, n, pads + 2 * kStride) : value;
   }
 
  private:
   const T* operand(const Operand& o, int64_t row, int rows, T* pad) {
-    if (o.kind == Operand::kRegister) return registers_ + size_t(o.index) * kBlock;
+    if (o.kind == Operand::kRegister) return registers_ + size_t(o.index) * kStride;
     if (o.kind == Operand::kScalar) return &scalars_[size_t(o.index)];
     return load(X_, o.index, row, rows, pad);
   }

@@ -201,11 +201,14 @@ SYMGRAD_INLINE double fast_log(double a) {
 SYMGRAD_INLINE float fast_pow(float base, float exponent) {
   const double a = base, y = exponent, x = a < 0 ? -a : a, size = y < 0 ? -y : y;
   const double power = fast_exp(y * fast_log(x));
-  const double one = (y == 0 || x == 1) ? 1.0 : power;
+  const double base_one = x == 1 ? 1.0 : power, one = y == 0 ? 1.0 : base_one;
   const double half = y * 0.5, nan = bits<double>(int64_t(0x7ff8000000000000));
-  const double even = size < 16777216.0 ? (nearest(half) == half ? one : -one) : one;
-  const double whole = size < 8388608.0 ? (nearest(y) == y ? even : nan) : even;
-  return float(y == 0 ? one : (a < 0 ? whole : one));
+  const double fraction = size < 8388608.0 ? y - nearest(y) : 0.0;
+  const double odd = size < 16777216.0 ? half - nearest(half) : 0.0;  // 1/2 for odd numbers
+  const double turned = odd * odd == 0.25 ? -one : one;
+  const double strict = fraction == 0 ? turned : nan;
+  const double negative = a < 0 ? strict : turned;
+  return float(a + 1.0 / a < 0 ? negative : one);  // also for negative zero
 }
 SYMGRAD_INLINE double fast_pow(double a, double b) { return ::pow(a, b); }
 

@@ -191,8 +191,7 @@ void lower(const Forest& forest, int64_t tree, Program* program) {
   program->result = walk(forest, forest.tree(tree), nullptr, emit, true).operand;
 }
 
-void record(const Forest& forest, int64_t tree, Tape* tape) {
-  const Postfix postfix = forest.tree(tree);
+void record(const Forest& forest, const Postfix& postfix, Tape* tape) {
   tape->code.clear();
   tape->scalars.clear();
   tape->slots = int32_t(postfix.size);

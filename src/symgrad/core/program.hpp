@@ -43,6 +43,6 @@ struct Tape {
   int32_t result = 0;
 };
 
-void record(const Forest& forest, int64_t tree, Tape* tape);
+void record(const Forest& forest, const Postfix& postfix, Tape* tape);
 
 }  // namespace symgrad

@@ -45,7 +45,7 @@ bool score(const Forest& forest, const Columns<T>& X, const double* y, const dou
   const Plan plan(X.rows, forest.trees());
   std::vector<Part> parts(size_t(plan.chunks * plan.trees));
   const Kernels<T>& k = kernels<T>();
-  const bool done = parallel_for(plan.items(), jobs, poll, [&] {
+  const bool done = parallel_for(plan.items(), jobs, poll, [&](Stop&) {
     auto machine = std::make_shared<Machine<T>>(forest, X, false);
     return [&, machine](int64_t item) {
       plan.each(item, [&](int64_t tree, int64_t chunk, int64_t begin, int64_t end) {

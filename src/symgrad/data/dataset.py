@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from symgrad.arrays import as_columns, as_floats
+from symgrad.arrays import as_columns, as_floats, converted
 from symgrad.tree.names import FeatureNames
 
 
@@ -49,7 +50,7 @@ class Dataset:
         weights: Any = None,
         dtype: Any = np.float32,
     ):
-        if dtype not in (np.float32, np.float64):
+        if dtype not in (np.float32, np.float64, "float32", "float64"):
             raise ValueError(f"dtype must be float32 or float64, got {dtype!r}")
         if feature_names is None and hasattr(X, "columns"):
             feature_names = [str(c) for c in X.columns]
@@ -94,11 +95,15 @@ class Dataset:
         X = np.empty_like(self.X, order="F")
         for j in range(self.features):  # by column: no second copy of the table in float64
             column = self.X[:, j].astype(np.float64)
-            center[j] = column.mean()
-            deviation = column.std()
-            noise = 4 * np.finfo(self.X.dtype).eps * np.abs(column).max()
-            scale[j] = deviation if deviation > noise else 1.0
-            X[:, j] = (column - center[j]) / scale[j] if deviation > noise else 0.0
+            unit = np.abs(column).max() or 1.0  # squares must not overflow or vanish
+            column /= unit
+            mean, deviation = column.mean(), column.std()
+            varies = deviation > 4 * np.finfo(self.X.dtype).eps and deviation * unit > 0
+            center[j] = mean * unit
+            scale[j] = deviation * unit if varies else 1.0
+            X[:, j] = (column - mean) / deviation if varies else 0.0
+        if self.center is not None and self.scale is not None:
+            center, scale = self.center + self.scale * center, self.scale * scale
         result = object.__new__(Dataset)
         result.__dict__.update(self.__dict__)
         X.flags.writeable = False
@@ -110,14 +115,51 @@ class Dataset:
         return f"<Dataset {self.rows} x {self.features}, {self.X.dtype}{target}>"
 
 
+def merge_rows(
+    X: NDArray[Any], y: NDArray[Any], weights: NDArray[Any] | None
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64] | None]:
+    """Return the table with equal rows merged, rows of weight 0 removed, in sorted order.
+
+    A search then does not depend on the order of the rows, and a row that occurs twice counts as
+    one of weight 2.
+    """
+    given = np.ones(len(y)) if weights is None else np.asarray(weights, np.float64)
+    keep = given > 0
+    table = np.column_stack([y[keep], X[keep]])
+    rows, where = np.unique(table, axis=0, return_inverse=True)
+    total = np.zeros(len(rows))
+    np.add.at(total, where.ravel(), given[keep])
+    alike = bool((total == 1).all())
+    return rows[:, 1:], rows[:, 0], None if alike else total
+
+
+def check_numeric(X: Any) -> None:
+    """Name the first column of a data frame that is not numeric; accept anything else."""
+    if not (hasattr(X, "columns") and hasattr(X, "dtypes")):
+        return
+    if not X.shape[1]:
+        raise ValueError("X has 0 features; at least one is needed")
+    for j, kind in enumerate(X.dtypes):
+        if getattr(kind, "kind", "O") not in "biuf":
+            where = _first_text(X.iloc[:, j])
+            raise ValueError(f"column {str(X.columns[j])!r} is not numeric: {where}")
+
+
 def _numeric(X: Any) -> NDArray[Any]:
-    """Return X as floats; a data frame's first column that is not numeric is named."""
+    """Return X as floats."""
+    check_numeric(X)
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        for name, kind in zip(X.columns, X.dtypes, strict=True):
-            if getattr(kind, "kind", "O") not in "biuf":
-                raise ValueError(f"column {name!r} is not numeric (its type is {kind})")
-        X = X.to_numpy(dtype=np.result_type(np.float32, *(d.name.lower() for d in X.dtypes)))
+        kinds = (getattr(d, "numpy_dtype", getattr(d, "subtype", d)) for d in X.dtypes)
+        X = X.to_numpy(dtype=np.result_type(np.float32, *kinds), na_value=np.nan)
     return as_floats(X)
+
+
+def _first_text(column: Any) -> str:
+    """Return where a column that is not numeric goes wrong."""
+    for row, cell in enumerate(column):
+        if not isinstance(cell, Real):
+            return f"row {row} holds {cell!r:.60}"
+    return f"its type is {column.dtype}"
 
 
 def _check_finite(table: NDArray[Any], names: FeatureNames, dtype: Any) -> None:
@@ -141,13 +183,12 @@ def _vector(values: Any, name: str, rows: int) -> NDArray[np.float64]:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1 or array.dtype.kind not in "biufO":
-        raise ValueError(f"{name} must be a vector of numbers, got shape {array.shape}")
+        raise ValueError(
+            f"{name} must be a vector of numbers, got shape {array.shape} of {array.dtype}"
+        )
     if len(array) != rows:
         raise ValueError(f"{name} has {len(array)} values, but X has {rows} rows")
-    try:
-        vector = np.array(array, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must hold numbers only: {error}") from None
+    vector = converted(array, np.float64, name)
     bad = np.flatnonzero(~np.isfinite(vector))
     if bad.size:
         what = "NaN" if np.isnan(vector[bad[0]]) else "infinity"

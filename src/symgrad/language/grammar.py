@@ -7,7 +7,8 @@
     atom    = number | name | `quoted name` | function "(" sum ("," sum)* ")" | "(" sum ")"
 
 Short forms that have a primitive of their own become that primitive when it is at hand:
-``x^2`` is square(x), ``x^3`` is cube(x), ``1/x`` is inv(x), and ``-3`` is the constant.
+``x^2`` is square(x), ``x^3`` is cube(x), ``1/x`` is inv(x), and ``-3`` is the constant. They can
+be written in sets without the general operator as well.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgrad.language.primitive import CONSTANT, Primitive
+from symgrad.language.table import CODE_OF
 
 MAX_NODES = 65_536
 """Longer formulas are refused, so that hostile text cannot exhaust memory."""
@@ -38,6 +40,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _SIGN_LEVEL = 3
+_LONGEST_SHOWN = 60
 _DROPPED = CONSTANT + 1
 _IDENTIFIER = re.compile(r"[^\W\d]\w*\Z")
 
@@ -46,10 +49,12 @@ class ParseError(ValueError):
     """The text is not a formula; the message says where and why."""
 
     def __init__(self, text: str, position: int, reason: str):
+        super().__init__(text, position, reason)  # all of them, so that it can be pickled
+
+    def __str__(self) -> str:
+        text, position, reason = self.args
         near = text[max(0, position - 20) : position + 20]
-        super().__init__(
-            f"cannot read the formula at column {position + 1}: {reason} (near {near!r})"
-        )
+        return f"cannot read the formula at column {position + 1}: {reason} (near {near!r})"
 
 
 def quote(name: str, reserved: Callable[[str], bool]) -> str:
@@ -114,8 +119,8 @@ class _Parser:
                 operand_next = self.operand(kind, token, at)
             else:
                 operand_next = self.operator(kind, token, at)
-            if len(self.code) > MAX_NODES:
-                raise self.error(at, f"more than {MAX_NODES} nodes")
+            if len(self.pending) > MAX_NODES:
+                raise self.error(at, f"more than {MAX_NODES} open parentheses and signs")
         if operand_next:
             raise self.error(end, "a number, a feature or a function is missing")
         self.reduce(1)
@@ -131,8 +136,8 @@ class _Parser:
         if kind == "number":
             number = float(token)
             if not math.isfinite(number):
-                raise self.error(at, f"the number {token} is too large")
-            self.emit(CONSTANT, number, literal=True)
+                raise self.error(at, f"the number {_short(token)} is too large")
+            self.emit(CONSTANT, at, number, literal=True)
             return False
         if kind == "quoted":
             mark = token[0]
@@ -143,7 +148,7 @@ class _Parser:
             return False
         if kind == "call":
             if token not in self.functions:
-                raise self.error(at, f"unknown function {token!r}{self.hint(token)}")
+                raise self.error(at, f"unknown function {_short(token)!r}{self.hint(token)}")
             self.pending.append(_Pending(0, self.functions[token], at))
             return True
         if token == "(":
@@ -151,17 +156,17 @@ class _Parser:
             return True
         if token in ("+", "-"):
             if token == "-":
-                self.pending.append(_Pending(_SIGN_LEVEL, self.function("neg", at), at))
+                self.pending.append(_Pending(_SIGN_LEVEL, CODE_OF["neg"], at))
             return True
         raise self.error(at, f"unexpected {token!r}")
 
     def operator(self, kind: str, token: str, at: int) -> bool:
         """Take a token where an operator or a closing sign must stand."""
         if kind != "sign" or token == "(":
-            raise self.error(at, f"an operator is missing before {token!r}")
+            raise self.error(at, f"an operator is missing before {_short(token)!r}")
         if token in "),":
             return self.close(token, at)
-        code = self.function("^" if token == "**" else token, at)
+        code = CODE_OF["^" if token == "**" else token]
         level = self.primitive(code).level
         self.reduce(level + 1 if level == 4 else level)  # powers group to the right
         self.pending.append(_Pending(level, code, at))
@@ -187,7 +192,7 @@ class _Parser:
             raise self.error(
                 top.position, f"{primitive.name} takes {takes} and was given {top.arguments}"
             )
-        self.apply(top.code, primitive.arity)
+        self.apply(top.code, primitive.arity, top.position)
         return False
 
     def reduce(self, level: int) -> None:
@@ -195,10 +200,14 @@ class _Parser:
         while self.pending and self.pending[-1].level >= level:
             top = self.pending.pop()
             primitive = self.primitive(top.code)
-            if not self.shorten(primitive.name):
-                self.apply(top.code, primitive.arity)
+            if self.shorten(primitive.name, top.position):
+                continue
+            if primitive.name not in self.functions:
+                sign = primitive.symbol or primitive.name
+                raise self.error(top.position, f"{sign!r} is not in this primitive set")
+            self.apply(top.code, primitive.arity, top.position)
 
-    def shorten(self, name: str) -> bool:
+    def shorten(self, name: str, at: int) -> bool:
         """Use the short form of -3, x^2, x^3 and 1/x; return whether there was one."""
         last = self.operands[-1]
         if name == "neg" and last.literal:
@@ -209,7 +218,7 @@ class _Parser:
             short = self.functions.get("square" if self.value[-1] == 2.0 else "cube")
             if short is not None:
                 del self.code[-1], self.value[-1], self.operands[-1]
-                self.apply(short, 1)
+                self.apply(short, 1, at)
                 return True
         if name == "div" and self.operands[-2].literal and "inv" in self.functions:
             start = self.operands[-2].start
@@ -217,18 +226,19 @@ class _Parser:
                 self.code[start] = _DROPPED
                 del self.operands[-2]
                 self.operands[-1].start = start
-                self.apply(self.functions["inv"], 1)
+                self.apply(self.functions["inv"], 1, at)
                 return True
         return False
 
-    def apply(self, code: int, arity: int) -> None:
+    def apply(self, code: int, arity: int, at: int) -> None:
         first = self.operands[-arity]
         del self.operands[-arity:]
-        self.code.append(code)
-        self.value.append(0.0)
-        self.operands.append(_Operand(first.start, literal=False))
+        self.emit(code, at)
+        self.operands[-1].start = first.start
 
-    def emit(self, code: int, value: float, *, literal: bool = False) -> None:
+    def emit(self, code: int, at: int, value: float = 0.0, *, literal: bool = False) -> None:
+        if len(self.code) >= MAX_NODES:
+            raise self.error(at, f"more than {MAX_NODES} nodes")
         self.operands.append(_Operand(len(self.code), literal))
         self.code.append(code)
         self.value.append(value)
@@ -236,23 +246,24 @@ class _Parser:
     def leaf(self, name: str, at: int) -> None:
         index = self.variable(name)
         if index is not None:
-            self.emit(~index, 0.0)
+            self.emit(~index, at)
         elif name == "pi":
-            self.emit(CONSTANT, math.pi)
+            self.emit(CONSTANT, at, math.pi)
         elif name in self.functions:
             raise self.error(at, f"{name!r} is a function and needs its arguments")
         else:
-            raise self.error(at, f"unknown feature {name!r}{self.hint(name)}")
-
-    def function(self, name: str, at: int) -> int:
-        if name not in self.functions:
-            raise self.error(at, f"{name!r} is not in this primitive set")
-        return self.functions[name]
+            raise self.error(at, f"unknown feature {_short(name)!r}{self.hint(name)}")
 
     def hint(self, name: str) -> str:
+        if len(name) > _LONGEST_SHOWN:
+            return ""
         known = [*self.functions, *self.names]
         close = difflib.get_close_matches(name, known[:5000], n=1)
         return f", did you mean {close[0]!r}?" if close else ""
+
+
+def _short(token: str) -> str:
+    return token if len(token) <= _LONGEST_SHOWN else token[:_LONGEST_SHOWN] + "..."
 
 
 def parse(

@@ -19,6 +19,9 @@ PAPER = ("+", "-", "*", "/", "sin", "cos", "exp", "log")
 MAX_COMPOSED = 1000
 """Bound on primitive sets and on the nodes of one expanded definition."""
 
+MAX_NESTING = 50
+"""Bound on definitions in terms of definitions: their folds are the one recursion there is."""
+
 _DEFINITION = re.compile(r"\s*([^\W\d]\w*)\s*\(([^()]*)\)\s*=(.*)\Z", re.DOTALL)
 _NAME = re.compile(r"[^\W\d]\w*\Z")
 
@@ -49,6 +52,7 @@ class PrimitiveSet:
         self._composed: list[Primitive] = []
         self._codes: list[int] = []
         self._expanded: dict[int, int] = {}
+        self._nesting: dict[int, int] = {}
         self.specs: tuple[str, ...] = tuple(specs)
         for spec in specs:
             self._add(spec)
@@ -97,10 +101,18 @@ class PrimitiveSet:
         return (self[c] for c in self._codes)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, PrimitiveSet) and self.specs == other.specs
+        return isinstance(other, PrimitiveSet) and self._key == other._key
 
     def __hash__(self) -> int:
-        return hash(self.specs)
+        return hash(self._key)
+
+    @cached_property
+    def _key(self) -> tuple[Any, ...]:
+        """What the set means, however it was spelled."""
+        code, value, offset, arity = self.bodies
+        names = tuple(p.name for p in self._composed)
+        bodies = (code.tobytes(), value.tobytes(), offset.tobytes(), tuple(arity))
+        return tuple(self._codes), names, bodies
 
     def __reduce__(self) -> tuple[Any, ...]:
         return PrimitiveSet, (self.specs,)
@@ -182,15 +194,47 @@ class PrimitiveSet:
         if unused:
             raise fail(f"its parameter {unused[0]!r} is not used")
         size = sum(self._expanded.get(c, 1) for c in code.tolist())
-        if size > MAX_COMPOSED or len(self._composed) >= MAX_COMPOSED:
+        if size > MAX_COMPOSED:
             raise fail(f"written out it has more than {MAX_COMPOSED} nodes")
+        if len(self._composed) >= MAX_COMPOSED:
+            raise fail(f"a primitive set may have at most {MAX_COMPOSED} definitions")
+        nesting = 1 + max(self._nesting.get(c, 0) for c in code.tolist())
+        if nesting > MAX_NESTING:
+            raise fail(f"definitions are nested more than {MAX_NESTING} deep")
+        if not _constants_finite(Body(code, value), self.__getitem__):
+            raise fail("a part of it without parameters is not a finite number")
         self._codes.append(FIRST_COMPOSED + len(self._composed))
         self._expanded[self._codes[-1]] = size
+        self._nesting[self._codes[-1]] = nesting
         self._composed.append(_compose(name, len(parameters), Body(code, value), self.__getitem__))
 
 
 def _failure(name: str) -> Callable[[str], ValueError]:
     return lambda reason: ValueError(f"primitive {name!r} cannot be defined: {reason}")
+
+
+def _constants_finite(body: Body, lookup: Callable[[int], Primitive]) -> bool:
+    """Whether every part of a body without parameters is finite, as 1/0 and log(-1) are not."""
+    finite = True
+
+    def step(c: int, args: Sequence[Any]) -> Any:
+        nonlocal finite
+        if any(a is None for a in args):
+            return None
+        with np.errstate(all="ignore"):
+            result = np.float64(lookup(c).define(np, *args))
+        finite = finite and bool(np.isfinite(result))
+        return result
+
+    fold(
+        body.code,
+        body.value,
+        lambda c: lookup(c).arity,
+        variable=lambda _: None,
+        constant=np.float64,
+        function=step,
+    )
+    return finite
 
 
 def _compose(name: str, arity: int, body: Body, lookup: Callable[[int], Primitive]) -> Primitive:
@@ -203,7 +247,7 @@ def _compose(name: str, arity: int, body: Body, lookup: Callable[[int], Primitiv
                 body.value,
                 lambda c: lookup(c).arity,
                 variable=args.__getitem__,
-                constant=lambda v: v,
+                constant=getattr(xp, "exact", float),  # SymPy's are exact
                 function=lambda c, a: getattr(lookup(c), kind)(xp, *a),
             )
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgrad import _core
-from symgrad.arrays import as_columns, as_floats, threads
+from symgrad.arrays import as_columns, as_floats, frozen, threads
 from symgrad.language.primitive import CONSTANT
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.tree.names import FeatureNames
-from symgrad.tree.tree import ALL, Tree
+from symgrad.tree.tree import ALL, Tree, check_values
 
 
 class Forest(Sequence[Tree]):
@@ -51,15 +51,14 @@ class Forest(Sequence[Tree]):
     ):
         self.primitives = primitives or ALL
         self.names = FeatureNames.of(feature_names)
-        self.code = np.ascontiguousarray(code, np.int32)
-        self.value = np.ascontiguousarray(value, np.float64)
-        self.offset = np.ascontiguousarray(offset, np.int64)
-        for array in (self.code, self.value, self.offset):
-            if array.ndim != 1:
-                raise ValueError("code, value and offset must be one-dimensional")
+        self.code = frozen(code, np.int32, "code")
+        self.value = frozen(value, np.float64, "value")
+        self.offset = frozen(offset, np.int64, "offset")
         if len(self.offset) < 2:
             raise ValueError("a forest needs at least one tree")
         self._core = _core.Forest(self.code, self.value, self.offset, *self.primitives.bodies)
+        self.primitives.arities(self.code)  # the core knows all built-ins, the set only its own
+        check_values(self.code, self.value)
         known = self.names.names
         if known is not None and self._core.features > len(known):
             worst = self._core.features - 1
@@ -105,6 +104,8 @@ class Forest(Sequence[Tree]):
         if np.ndim(chosen) == 0:
             s = slice(self.offset[chosen], self.offset[chosen + 1])
             return Tree(self.code[s], self.value[s], self.primitives, self.names)
+        if np.ndim(chosen) > 1:
+            raise IndexError("a forest has one dimension")
         size = self.sizes[chosen]
         offset = np.concatenate([[0], np.cumsum(size)])
         nodes = np.repeat(self.offset[:-1][chosen] - offset[:-1], size) + np.arange(offset[-1])
@@ -114,6 +115,8 @@ class Forest(Sequence[Tree]):
         return (self[t] for t in range(len(self)))
 
     def __add__(self, other: Forest) -> Forest:
+        if not isinstance(other, Forest):
+            return NotImplemented
         if other.primitives != self.primitives or other.names != self.names:
             raise ValueError("the forests have different primitives or feature names")
         code = np.concatenate([self.code, other.code])
@@ -141,7 +144,8 @@ class Forest(Sequence[Tree]):
     def feature_indices(self) -> NDArray[np.int64]:
         """Indices of the features that any tree uses, ascending."""
         leaves = self.code[(self.code < 0) & (self.code != CONSTANT)]
-        return np.unique(~leaves).astype(np.int64)
+        indices: NDArray[np.int64] = np.unique(~leaves).astype(np.int64)
+        return indices
 
     def evaluate(self, X: Any, n_jobs: int | None = None, *, smooth: bool = False) -> NDArray[Any]:
         """Return the trees' values.
@@ -211,11 +215,15 @@ class Forest(Sequence[Tree]):
                     f"X has {frame.shape[1]} columns, but the forest uses feature {used[-1]}"
                 )
             return frame.iloc[:, used].to_numpy()
+        columns = [str(c) for c in frame.columns]  # as Dataset names them
+        place = {name: i for i, name in enumerate(columns)}
         wanted = [self.names[j] for j in used]
-        missing = [n for n in wanted if n not in frame.columns]
-        if missing:
-            raise ValueError(f"X has no column {missing[0]!r}")
-        return frame[wanted].to_numpy()
+        for name in wanted:
+            if name not in place:
+                raise ValueError(f"X has no column {name!r}")
+            if len(place) < len(columns) and columns.count(name) > 1:
+                raise ValueError(f"X has more than one column {name!r}")
+        return frame.iloc[:, [place[n] for n in wanted]].to_numpy()
 
     @cached_property
     def _renumbered(self) -> _core.Forest:

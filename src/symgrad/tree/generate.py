@@ -64,12 +64,18 @@ def generate(
     feature_weights : array of shape (n_features,), optional
         Relative probabilities of the features; by default uniform.
     """
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(f"rng must be a numpy.random.Generator, got {rng!r}")
     primitives, names = primitives or ALL, FeatureNames.of(feature_names)
     if n_features is None:
         if names.names is None:
             raise ValueError("n_features or feature_names must be given")
         n_features = len(names.names)
+    if names.names is not None and n_features > len(names.names):
+        raise ValueError(f"n_features is {n_features}, but there are {len(names.names)} names")
     _check(n_trees, n_features, method, min_depth, max_depth, p_leaf=p_leaf, p_constant=p_constant)
+    if not 0 <= constant_scale < np.inf:
+        raise ValueError(f"constant_scale must be finite and not negative, got {constant_scale}")
     index = np.arange(n_trees)
     full = np.full(n_trees, method == "full")
     depth = np.full(n_trees, max_depth)
@@ -77,7 +83,25 @@ def generate(
         full = index % 2 == 1
         depth = min_depth + index // 2 % (max_depth - min_depth + 1)
     code, value, offset = _core.generate(
+        sprout(primitives, n_features, p_leaf, p_constant, constant_scale, feature_weights),
         int(rng.integers(2**64, dtype=np.uint64)),
+        depth.astype(np.int32),
+        full.astype(np.uint8),
+        min_depth,
+    )
+    return Forest(code, value, offset, primitives, names)
+
+
+def sprout(
+    primitives: PrimitiveSet,
+    n_features: int,
+    p_leaf: float = 0.2,
+    p_constant: float = 0.0,
+    constant_scale: float = 1.0,
+    feature_weights: Any = None,
+) -> _core.Sprout:
+    """Return what the core draws nodes from; the parameters are those of `generate`."""
+    return _core.Sprout(
         np.array(primitives.codes, np.int32),
         np.array([p.arity for p in primitives], np.int32),
         n_features,
@@ -85,11 +109,7 @@ def generate(
         p_constant,
         constant_scale,
         p_leaf,
-        depth.astype(np.int32),
-        full.astype(np.uint8),
-        min_depth,
     )
-    return Forest(code, value, offset, primitives, names)
 
 
 def _check(
@@ -100,6 +120,15 @@ def _check(
     max_depth: int,
     **probabilities: float,
 ) -> None:
+    counts = {
+        "n_trees": n_trees,
+        "n_features": n_features,
+        "min_depth": min_depth,
+        "max_depth": max_depth,
+    }
+    for name, n in counts.items():
+        if not isinstance(n, int | np.integer):
+            raise ValueError(f"{name} must be an integer, got {n!r}")
     if n_trees < 1 or n_features < 1:
         raise ValueError(f"n_trees and n_features must be positive, got {n_trees}, {n_features}")
     if method not in METHODS:
@@ -120,6 +149,6 @@ def _cumulative(weights: Any, n_features: int) -> np.ndarray[Any, np.dtype[np.fl
     weights = np.asarray(weights, np.float64)
     if weights.shape != (n_features,):
         raise ValueError(f"feature_weights must have shape ({n_features},), got {weights.shape}")
-    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
         raise ValueError("feature_weights must be finite, not negative, and not all zero")
-    return np.cumsum(weights)
+    return np.cumsum(weights / weights.max())  # whatever the scale, the sum is finite

@@ -23,6 +23,7 @@ class FeatureNames:
         for name in self.names:
             if not isinstance(name, str):
                 raise TypeError(f"feature names must be strings, got {name!r}")
+        self.names = tuple(str(n) for n in self.names)  # NumPy strings become plain ones
         if len(self._index) < len(self.names):
             twice = next(n for i, n in enumerate(self.names) if self._index[n] != i)
             raise ValueError(f"feature name {twice!r} occurs more than once")

@@ -45,7 +45,7 @@ def text(
 
     def function(c: int, args: Sequence[Piece]) -> Piece:
         primitive = primitives[c]
-        if _ambiguous(primitive, args):
+        if _ambiguous(primitive, args, primitives):
             return f"{primitive.name}({', '.join(a for a, _ in args)})", ATOM
         return _fill(primitive.text, primitive, args, "({})"), primitive.level
 
@@ -104,22 +104,24 @@ def _fill(template: str, primitive: Primitive, args: Sequence[Piece], brackets: 
         bare = match[1] == "{" or level >= primitive.needs[k]
         if match[1] != "{" and primitive.level < ATOM:
             second = k > 0 or primitive.name in ("inv", "neg")
-            literal = primitive.name == "neg" and level == ATOM and body[0].isdigit()
+            literal = primitive.name == "neg" and level == ATOM and body[0] in "0123456789"
             bare = bare and not (second and body.startswith("-")) and not literal
         return match[1] + (body if bare else brackets.format(body))
 
     return _SLOT.sub(slot, template)
 
 
-def _ambiguous(primitive: Primitive, args: Sequence[Piece]) -> bool:
+def _ambiguous(primitive: Primitive, args: Sequence[Piece], primitives: PrimitiveSet) -> bool:
     """Whether the parser would read the short form as another primitive."""
     if primitive.name == "pow":
-        return args[1][0] in ("2", "3")
-    return primitive.name == "div" and args[0][0] == "1"
+        return {"2": "square", "3": "cube"}.get(args[1][0]) in primitives
+    return primitive.name == "div" and args[0][0] == "1" and "inv" in primitives
 
 
 def _number(value: float, digits: int | None) -> str:
     number = repr(value) if digits is None else f"{value:.{digits}g}"
+    if np.isinf(float(number)):  # rounded up beyond the largest float
+        number = repr(value)
     return number[:-2] if number.endswith(".0") else number
 
 

@@ -183,7 +183,7 @@ class _Store:
             return self.opposite(part) or self.plain("neg", part)
         if number == 0:
             return part
-        if number < 0 and "sub" in self.functions:
+        if "sub" in self.functions and (number < 0 or "add" not in self.functions):
             return self.plain("sub", part, self.constant(-number))
         return self.plain("add", part, self.constant(number))
 
@@ -208,7 +208,7 @@ class _Store:
                 total = float(total * np.float64(number) ** outer)
                 if part is not None:
                     parts.append((outer * sign, part))
-        exact_zero = total == 0 and len(parts) < len(terms)
+        exact_zero = any(part is None and number == 0 for _, part, number in terms)
         if not np.isfinite(total) or (not exact_zero and abs(total) < 1e-300):
             return None
         if exact_zero:

@@ -5,6 +5,7 @@ Symbols are made by name and never read as expressions, so any column name is sa
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -14,10 +15,13 @@ import sympy
 from numpy.typing import NDArray
 
 from symgrad.language.fold import fold
-from symgrad.language.primitive import CONSTANT
+from symgrad.language.grammar import MAX_NODES
+from symgrad.language.primitive import CONSTANT, Primitive
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.language.table import BUILTINS
 from symgrad.tree.names import FeatureNames
+
+_LARGEST_EXACT = 1000
 
 
 class Namespace:
@@ -31,16 +35,16 @@ class Namespace:
     abs, minimum, maximum, floor = sympy.Abs, sympy.Min, sympy.Max, sympy.floor
 
     @staticmethod
+    def exact(value: float) -> sympy.Number:
+        """Return an exact SymPy number: an integer where the float is one."""
+        if value.is_integer() and abs(value) < 2**53:
+            return sympy.Integer(int(value))
+        return sympy.Float(value)  # also NaN and infinity
+
+    @staticmethod
     def pow(a: Any, b: Any) -> Any:
         """Return a to the power of b."""
         return a**b
-
-
-def number(value: float) -> sympy.Number:
-    """Return an exact SymPy number: an integer where the float is one."""
-    if value.is_integer() and abs(value) < 2**53:
-        return sympy.Integer(int(value))
-    return sympy.Float(value)
 
 
 def write(
@@ -49,15 +53,55 @@ def write(
     primitives: PrimitiveSet,
     names: FeatureNames,
 ) -> sympy.Expr:
-    """Return the expression of a tree."""
-    return fold(
+    """Return the expression of a tree.
+
+    It is built with real symbols, lest SymPy thinks of complex features, and handed out with
+    plain ones, which are what users make.
+    """
+    symbols: dict[sympy.Symbol, sympy.Symbol] = {}
+
+    def real(j: int) -> sympy.Symbol:
+        symbol = sympy.Symbol(names[j], real=True)
+        symbols[symbol] = sympy.Symbol(names[j])
+        return symbol
+
+    def function(c: int, args: Sequence[tuple[Any, bool]]) -> tuple[Any, bool]:
+        expressions = [e for e, _ in args]
+        if sympy.nan in expressions:
+            return sympy.nan, True
+        if not all(constant for _, constant in args):
+            return primitives[c].define(Namespace, *expressions), False
+        result = _rounded(primitives[c], expressions)
+        if result is None:
+            result = primitives[c].define(Namespace, *expressions)
+        return sympy.nan if result.is_extended_real is False else result, True
+
+    expression = fold(
         code,
         value,
         primitives.arity,
-        variable=lambda j: sympy.Symbol(names[j]),
-        constant=number,
-        function=lambda c, args: primitives[c].define(Namespace, *args),
-    )
+        variable=lambda j: (real(j), False),
+        constant=lambda v: (Namespace.exact(v), True),
+        function=function,
+    )[0]
+    return expression.xreplace(symbols)
+
+
+def _rounded(primitive: Primitive, args: Sequence[Any]) -> sympy.Number | None:
+    """Return a function of numbers as a float where SymPy must not work it out exactly.
+
+    Exact integers would grow without bound (9^9^9), and complex values are not meant (log(-1)).
+    """
+    if not all(isinstance(a, sympy.Number) for a in args):
+        return None
+    numbers = [np.float64(float(a)) for a in args]
+    with np.errstate(all="ignore"):
+        result = float(primitive.define(np, *numbers))
+    small = all(abs(n) <= _LARGEST_EXACT for n in (result, *numbers))  # not so for NaN
+    plain = primitive.body is None  # a step inside a definition may divide by a float zero
+    if plain and small and (result == 0 or abs(result) >= 1 / _LARGEST_EXACT):
+        return None
+    return Namespace.exact(result)
 
 
 @cache
@@ -103,6 +147,8 @@ class _Reader:
         return np.array(self.code, np.int32), np.array(self.value, np.float64)
 
     def emit(self, code: int, value: float = 0.0) -> None:
+        if len(self.code) >= MAX_NODES:
+            raise ValueError(f"the expression needs more than {MAX_NODES} nodes")
         self.code.append(code)
         self.value.append(value)
 
@@ -114,7 +160,13 @@ class _Reader:
             self.emit(~index)
             return True
         if isinstance(e, sympy.Number | sympy.NumberSymbol) and e.is_finite:
-            self.emit(CONSTANT, float(e))
+            try:
+                value = float(e)
+            except OverflowError:  # of a large integer; a large Float becomes infinite
+                value = math.inf
+            if math.isinf(value):
+                raise ValueError("the SymPy expression holds a number that is too large")
+            self.emit(CONSTANT, value)
             return True
         return False
 
@@ -157,12 +209,14 @@ class _Reader:
         over = [f for f in e.args if not self.inverted(f)]
         under = [1 / f for f in e.args if self.inverted(f)]
         if not over:
-            return [sympy.Mul(*under), *self.invert()]
+            return self.inverse(sympy.Mul(*under))
         parts: list[sympy.Basic | str] = [over[0]]
         for factor in over[1:]:
             parts += [factor, self.have("mul")]
-        if under:
-            parts += [sympy.Mul(*under), self.have("div")]
+        if under and "div" in self.functions:
+            parts += [sympy.Mul(*under), "div"]
+        elif under:
+            parts += [*self.inverse(sympy.Mul(*under)), self.have("mul")]
         return parts
 
     def inverted(self, factor: sympy.Expr) -> bool:
@@ -170,16 +224,12 @@ class _Reader:
         negative = isinstance(factor, sympy.Pow) and factor.exp.is_number and factor.exp.is_negative
         return bool(negative) and ("div" in self.functions or "inv" in self.functions)
 
-    def invert(self) -> list[sympy.Basic | str]:
-        if "inv" in self.functions:
-            return ["inv"]
-        return [sympy.Integer(-1), self.have("pow")]
+    def inverse(self, e: sympy.Expr) -> list[sympy.Basic | str]:
+        return [e, "inv"] if "inv" in self.functions else [sympy.Integer(1), e, "div"]
 
     def power(self, base: sympy.Expr, exponent: sympy.Expr) -> list[sympy.Basic | str]:
         if self.inverted(sympy.Pow(base, exponent, evaluate=False)):
-            if "inv" in self.functions:
-                return [sympy.Pow(base, -exponent), "inv"]
-            return [sympy.Integer(1), sympy.Pow(base, -exponent), "div"]
+            return self.inverse(sympy.Pow(base, -exponent))
         short = {2: "square", 3: "cube", sympy.Rational(1, 2): "sqrt", 0.5: "sqrt"}.get(exponent)
         if short in self.functions:
             return [base, short]

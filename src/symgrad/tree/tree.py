@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from symgrad.arrays import frozen
 from symgrad.language import grammar
 from symgrad.language.fold import fold
-from symgrad.language.primitive import CONSTANT
+from symgrad.language.primitive import CONSTANT, Primitive
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.tree import render, simplify, sympy_form
 from symgrad.tree.names import FeatureNames
@@ -57,20 +58,19 @@ class Tree:
         primitives: PrimitiveSet | None = None,
         feature_names: FeatureNames | Sequence[str] | None = None,
     ):
-        self.code = _frozen(code, np.int32)
-        self.value = _frozen(value, np.float64)
+        self.code = frozen(code, np.int32, "code")
+        self.value = frozen(value, np.float64, "value")
         self.primitives = primitives or ALL
         self.names = FeatureNames.of(feature_names)
         self._check()
 
     def _check(self) -> None:
-        if self.code.ndim != 1 or self.code.shape != self.value.shape or not self.code.size:
+        if self.code.shape != self.value.shape or not self.code.size:
             raise ValueError("a tree needs code and value arrays of the same, positive length")
         stack = np.cumsum(1 - self.primitives.arities(self.code))
         if stack.min() < 1 or stack[-1] != 1:
             raise ValueError("the code array is not one complete tree in postfix order")
-        if not np.isfinite(self.value).all():
-            raise ValueError("constants must be finite")
+        check_values(self.code, self.value)
         known = self.names.names
         largest = max(self.feature_indices, default=-1)
         if known is not None and largest >= len(known):
@@ -139,6 +139,9 @@ class Tree:
     def __len__(self) -> int:
         return self.size
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tree, (self.code, self.value, self.primitives, self.names)
+
     @cached_property
     def depth(self) -> int:
         """Number of edges from the root to the deepest leaf."""
@@ -173,7 +176,19 @@ class Tree:
         def function(code: int, args: Sequence[bytes]) -> bytes:
             primitive = self.primitives[code]
             ordered = sorted(args) if primitive.commutative else args
-            return digest(b"f", primitive.name.encode(), *ordered)
+            return digest(b"f", primitive.name.encode(), meaning(primitive), *ordered)
+
+        def meaning(primitive: Primitive) -> bytes:
+            if primitive.body is None:
+                return b""
+            return fold(
+                primitive.body.code,
+                primitive.body.value,
+                self.primitives.arity,
+                variable=lambda k: digest(b"a", bytes([k])),
+                constant=lambda v: digest(b"c", np.float64(v).tobytes()),
+                function=function,
+            )
 
         return self.fold(
             variable=lambda j: digest(b"v", self.names[j].encode("utf-8", "surrogatepass")),
@@ -258,10 +273,9 @@ class Tree:
         return f"${self.latex()}$"
 
 
-def _frozen(array: Any, dtype: Any) -> NDArray[Any]:
-    given = np.asarray(array)
-    frozen = np.array(given, dtype=dtype)
-    if (given.size and given.dtype.kind not in "iuf") or not np.array_equal(frozen, given):
-        raise ValueError(f"the array must hold {np.dtype(dtype).name} values")
-    frozen.flags.writeable = False
-    return frozen
+def check_values(code: NDArray[np.int32], value: NDArray[np.float64]) -> None:
+    """Refuse constants that are not finite, and numbers where no constant is."""
+    if not np.isfinite(value).all():
+        raise ValueError("constants must be finite")
+    if (value[code != CONSTANT] != 0).any():
+        raise ValueError("value must be 0 where code is no constant")

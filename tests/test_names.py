@@ -1,0 +1,67 @@
+import pickle
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import name_lists
+
+from symgrad.tree.names import MAX_FEATURES, FeatureNames
+
+
+@given(name_lists)
+def test_names_and_indices_are_inverse(names):
+    features = FeatureNames(names)
+    assert [features[j] for j in range(len(names))] == names
+    assert [features.index(n) for n in names] == list(range(len(names)))
+    assert features.index("no such name, surely") is None
+
+
+@given(st.integers(0, MAX_FEATURES - 1))
+def test_default_names_go_on_without_end(index):
+    features = FeatureNames()
+    assert features.index(features[index]) == index
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["x", "x01", "x-1", "y0", "X0", "x0 ", "x0\n", "x٣", "x1.0", "x2147483647", "x" + "9" * 50],
+)
+def test_other_names_are_no_default_names(name):
+    assert FeatureNames().index(name) is None
+
+
+def test_duplicates_are_named():
+    with pytest.raises(ValueError, match="feature name 'b' occurs more than once"):
+        FeatureNames(["a", "b", "c", "b"])
+
+
+@pytest.mark.parametrize(
+    ("names", "what"), [("abc", "one string"), (["a", 1], "got 1"), ([None], "None")]
+)
+def test_names_must_be_strings(names, what):
+    with pytest.raises(TypeError, match=what):
+        FeatureNames(names)
+
+
+def test_numpy_strings_become_plain_ones():
+    assert type(FeatureNames(np.array(["a", "b"]))[0]) is str
+
+
+def test_equality_hash_and_pickling():
+    one, two = FeatureNames(["a", "b"]), FeatureNames(("a", "b"))
+    assert one == two
+    assert hash(one) == hash(two)
+    assert one != FeatureNames(["b", "a"])
+    assert one != FeatureNames()
+    assert FeatureNames() == FeatureNames(None)
+    assert pickle.loads(pickle.dumps(one)) == one
+    assert FeatureNames.of(one) is one
+
+
+def test_ten_thousand_names_are_fast():
+    started = time.perf_counter()
+    features = FeatureNames([f"gene {i}" for i in range(10_000)])
+    assert all(features.index(f"gene {i}") == i for i in range(10_000))
+    assert time.perf_counter() - started < 1
