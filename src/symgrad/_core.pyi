@@ -34,18 +34,82 @@ def score(
     out: NDArray[np.float64],
     jobs: int,
 ) -> None: ...
+
+class Sprout:
+    def __init__(
+        self,
+        functions: NDArray[np.int32],
+        arities: NDArray[np.int32],
+        features: int,
+        cumulative: NDArray[np.float64],
+        p_constant: float,
+        constant_scale: float,
+        p_leaf: float,
+    ) -> None: ...
+
 def generate(
+    sprout: Sprout,
     seed: int,
-    functions: NDArray[np.int32],
-    arities: NDArray[np.int32],
-    features: int,
-    cumulative: NDArray[np.float64],
-    p_constant: float,
-    constant_scale: float,
-    p_leaf: float,
     depth: NDArray[np.int32],
     full: NDArray[np.uint8],
     min_depth: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]: ...
+
+class BreedOptions:
+    crossover: float
+    mutation: float
+    tournament: int
+    mutation_min_depth: int
+    mutation_max_depth: int
+    max_depth: int
+    max_size: int
+    seed: int
+
+def breed(
+    forest: Forest,
+    loss: NDArray[np.float64],
+    offspring: int,
+    sprout: Sprout,
+    options: BreedOptions,
+) -> tuple[
+    NDArray[np.int32],
+    NDArray[np.float64],
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.uint8],
+]: ...
+
+class TrainOptions:
+    functions: list[int]
+    epochs: int
+    batch: int
+    rate: float
+    edge_rate: float
+    lambda_: float
+    start: float
+    start_logit: float
+    edge: float
+    sharp_added: bool
+    leaf_functions: bool
+    scale: bool
+    random: bool
+    seed: int
+
+def train(
+    forest: Forest,
+    X: NDArray[Any],
+    y: NDArray[Any],
+    weight: NDArray[Any],
+    deviation: float,
+    options: TrainOptions,
+    gemm: Any,
+    pick: NDArray[np.int32],
+    added: NDArray[np.int32],
+    edge: NDArray[Any],
+    probability: NDArray[Any],
+    losses: NDArray[np.float64],
+    details: NDArray[Any],
+    jobs: int,
+) -> None: ...
 def primitives() -> list[tuple[str, int]]: ...
 def isa() -> str: ...

@@ -1,43 +1,9 @@
 // The Python module: arrays in, arrays out. Everything that could go wrong is checked here.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
+#include "bind.hpp"
 
-#include <stdexcept>
-#include <string>
-
-#include "core.hpp"
-#include "generate.hpp"
-
-namespace nb = nanobind;
 using namespace symgrad;
 
 namespace {
-
-template <class T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
-template <class T>
-using Output = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-template <class T>
-std::vector<T> copy(const Vector<T>& v) {
-  return std::vector<T>(v.data(), v.data() + v.size());
-}
-
-template <class T>
-nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& data) {
-  auto* heap = new std::vector<T>(std::move(data));
-  nb::capsule owner(heap, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::ndarray<nb::numpy, T, nb::ndim<1>>(heap->data(), {heap->size()}, owner);
-}
-
-void require(bool condition, const char* message) {
-  if (!condition) throw std::invalid_argument(message);
-}
 
 template <class T>
 Columns<T> columns(const Forest& forest, const Matrix<T>& X) {
@@ -45,22 +11,6 @@ Columns<T> columns(const Forest& forest, const Matrix<T>& X) {
   require(forest.features() <= int64_t(X.shape(1)),
           "X has fewer columns than the forest has features");
   return {X.data(), int64_t(X.shape(0)), int64_t(X.shape(0)), int64_t(X.shape(1))};
-}
-
-bool interrupted() {
-  nb::gil_scoped_acquire gil;
-  return PyErr_CheckSignals() != 0;
-}
-
-// Runs `work` without the GIL; a Ctrl-C during it becomes KeyboardInterrupt.
-template <class F>
-void detached(F work) {
-  bool done;
-  {
-    nb::gil_scoped_release release;
-    done = work();
-  }
-  if (!done) throw nb::python_error();
 }
 
 template <class T>
@@ -99,28 +49,6 @@ void py_score(const Forest& forest, const Matrix<T>& X, const Vector<double>& y,
   }
 }
 
-nb::tuple py_generate(uint64_t seed, const Vector<int32_t>& functions,
-                      const Vector<int32_t>& arities, int64_t features,
-                      const Vector<double>& cumulative, double p_constant, double constant_scale,
-                      double p_leaf, const Vector<int32_t>& depth, const Vector<uint8_t>& full,
-                      int min_depth) {
-  require(features > 0 && features < (int64_t(1) << 31) - 1, "features must be positive");
-  require(functions.size() > 0 && functions.size() == arities.size(),
-          "functions and arities must have the same, positive length");
-  for (size_t i = 0; i < arities.size(); ++i)
-    require(arities.data()[i] == 1 || arities.data()[i] == 2, "arities must be 1 or 2");
-  require(cumulative.size() == 0 || int64_t(cumulative.size()) == features,
-          "weights must have one value per feature");
-  require(depth.size() == full.size(), "depth and full must have the same length");
-  for (size_t i = 0; i < depth.size(); ++i)
-    require(depth.data()[i] >= 0 && depth.data()[i] <= 16, "depth must be from 0 to 16");
-  Sprout sprout{copy(functions), copy(arities),  features, copy(cumulative),
-                p_constant,      constant_scale, p_leaf};
-  Postorder p = generate(sprout, seed, copy(depth), copy(full), min_depth);
-  return nb::make_tuple(to_numpy(std::move(p.code)), to_numpy(std::move(p.value)),
-                        to_numpy(std::move(p.offset)));
-}
-
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -146,12 +74,13 @@ NB_MODULE(_core, m) {
   m.def("gradient", py_gradient<double>, forest, X, out, smooth, jobs);
   m.def("score", py_score<float>, forest, X, y, weight, scale, out, jobs);
   m.def("score", py_score<double>, forest, X, y, weight, scale, out, jobs);
-  m.def("generate", py_generate);
   m.def("primitives", [] {
     nb::list table;
     for (int i = 0; i < kPrimitives; ++i)
       table.append(nb::make_tuple(primitive_table()[i].name, primitive_table()[i].arity));
     return table;
   });
+  bind_training(m);
+  bind_evolution(m);
   m.def("isa", [] { return std::string(kernels<float>().isa); });
 }

@@ -1,0 +1,74 @@
+// Any primitive, built-in or composed, on one block: its smooth value, and its backward step.
+#pragma once
+
+#include <map>
+
+#include "machine.hpp"
+
+namespace symgrad {
+
+template <class T>
+class Applier {
+ public:
+  Applier(const Forest& forest, const std::vector<int32_t>& functions)
+      : kernels_(symgrad::kernels<T>()) {
+    for (const int32_t f : functions)
+      if (f >= kFirstComposed) record(forest, forest.body(f), &tapes_[f]);
+  }
+
+  void forward(int32_t op, const T* a, const T* b, T* out, int n) {
+    if (op < kFirstComposed) return kernels_.map[1][op](a, b, out, n);
+    const Tape& tape = tapes_[op];
+    run(tape, a, b, n);
+    std::memcpy(out, values_[size_t(tape.result)], size_t(n) * sizeof(T));
+  }
+
+  // ga += g * d/da and gb += g * d/db; v is the value.
+  void backward(int32_t op, const T* a, const T* b, const T* v, const T* g, T* ga, T* gb, int n) {
+    if (op < kFirstComposed) return kernels_.backward[1][op](a, b, v, g, ga, gb, n);
+    const Tape& tape = tapes_[op];
+    run(tape, a, b, n);
+    T* adjoint = adjoints_.get(size_t(tape.slots) * kStride);
+    for (size_t i = 0; i < size_t(tape.slots) * kStride; ++i) adjoint[i] = T(0);
+    std::memcpy(adjoint + size_t(tape.result) * kStride, g, size_t(n) * sizeof(T));
+    for (size_t k = tape.code.size(); k-- > 0;) {
+      const auto& s = tape.code[k];
+      kernels_.backward[1][s.op](values_[size_t(s.a)], values_[size_t(s.b)], values_[size_t(s.out)],
+                                 adjoint + size_t(s.out) * kStride, adjoint + size_t(s.a) * kStride,
+                                 adjoint + size_t(s.b) * kStride, n);
+    }
+    for (int32_t s = 0; s < tape.slots; ++s) {
+      if (tape.written[size_t(s)] || tape.leaves[size_t(s)].kind != Operand::kFeature) continue;
+      T* to = tape.leaves[size_t(s)].index == 0 ? ga : gb;
+      const T* from = adjoint + size_t(s) * kStride;
+      for (int i = 0; i < n; ++i) to[i] += from[i];
+    }
+  }
+
+ private:
+  void run(const Tape& tape, const T* a, const T* b, int n) {
+    values_.resize(size_t(tape.slots));
+    T* own = memory_.get(size_t(tape.slots) * kStride);
+    for (int32_t s = 0; s < tape.slots; ++s) {
+      T* block = own + size_t(s) * kStride;
+      const Operand& o = tape.leaves[size_t(s)];
+      values_[size_t(s)] = block;
+      if (tape.written[size_t(s)]) continue;
+      if (o.kind == Operand::kFeature) {
+        values_[size_t(s)] = o.index == 0 ? a : b;
+      } else {
+        for (int i = 0; i < n; ++i) block[i] = T(tape.scalars[size_t(o.index)]);
+      }
+    }
+    for (const auto& s : tape.code)
+      kernels_.map[1][s.op](values_[size_t(s.a)], values_[size_t(s.b)],
+                            own + size_t(s.out) * kStride, n);
+  }
+
+  const Kernels<T>& kernels_;
+  std::map<int32_t, Tape> tapes_;
+  std::vector<const T*> values_;
+  Scratch<T> memory_, adjoints_;
+};
+
+}  // namespace symgrad

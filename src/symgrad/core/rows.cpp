@@ -1,0 +1,87 @@
+#include "rows.hpp"
+
+#include "math.hpp"
+
+namespace symgrad {
+namespace SYMGRAD_ISA {
+
+template <class T>
+void softmax(const T* logits, T* p, int64_t n) {
+  T top = logits[0];
+  SYMGRAD_SIMD_MAX(top)
+  for (int64_t i = 0; i < n; ++i) top = logits[i] > top ? logits[i] : top;
+  T sum = 0;
+  SYMGRAD_SIMD_SUM(sum)
+  for (int64_t i = 0; i < n; ++i) {
+    const T e = m_exp(logits[i] - top);
+    p[i] = e;
+    sum += e;
+  }
+  const T scale = T(1) / sum;
+  SYMGRAD_SIMD
+  for (int64_t i = 0; i < n; ++i) p[i] *= scale;
+}
+
+template <class T>
+void softmax_step(T* logits, const T* p, T* g, T* m, T* v, int64_t n, double share,
+                  const Adam& adam) {
+  const T pull = T(-2.0 * share / double(n));
+  T mean = 0;
+  SYMGRAD_SIMD_SUM(mean)
+  for (int64_t i = 0; i < n; ++i) {
+    const T total = g[i] + pull * (p[i] - T(0.5));
+    g[i] = total;
+    mean += p[i] * total;
+  }
+  const T b1 = T(adam.beta1), b2 = T(adam.beta2);
+  const T step = T(adam.rate / adam.correction1), floor = T(adam.epsilon);
+  const T root = T(1.0 / std::sqrt(adam.correction2));
+  SYMGRAD_SIMD
+  for (int64_t i = 0; i < n; ++i) {
+    const T d = p[i] * (g[i] - mean);
+    const T first = b1 * m[i] + (T(1) - b1) * d;
+    const T second = b2 * v[i] + (T(1) - b2) * d * d;
+    m[i] = first;
+    v[i] = second;
+    logits[i] -= step * first / (m_sqrt(second) * root + floor);
+  }
+}
+
+template <class T>
+void add_scaled(T w, const T* x, T* out, int n) {
+  SYMGRAD_SIMD
+  for (int i = 0; i < n; ++i) out[i] += w * x[i];
+}
+
+template <class T>
+void scaled(T w, const T* x, T* out, int n) {
+  SYMGRAD_SIMD
+  for (int i = 0; i < n; ++i) out[i] = w * x[i];
+}
+
+// Four quarters at a time: a single sum would wait for its own last addition. n is a multiple of
+// kVector.
+template <class T>
+double dot(const T* x, const T* y, int n) {
+  const int q = n / 4;
+  T a = 0, b = 0, c = 0, d = 0;
+  SYMGRAD_SIMD_SUM(a, b, c, d)
+  for (int i = 0; i < q; ++i) {
+    a += x[i] * y[i];
+    b += x[i + q] * y[i + q];
+    c += x[i + 2 * q] * y[i + 2 * q];
+    d += x[i + 3 * q] * y[i + 3 * q];
+  }
+  return double(a) + double(b) + double(c) + double(d);
+}
+
+template <class T>
+void fill_rows(RowKernels<T>* k) {
+  *k = {softmax<T>, softmax_step<T>, add_scaled<T>, scaled<T>, dot<T>};
+}
+
+template void fill_rows<float>(RowKernels<float>*);
+template void fill_rows<double>(RowKernels<double>*);
+
+}  // namespace SYMGRAD_ISA
+}  // namespace symgrad

@@ -1,0 +1,139 @@
+"""The one loop of every search: init, step until done. State is a value."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgrad.data.dataset import Dataset
+from symgrad.data.evaluate import score
+from symgrad.evolution.front import Front
+from symgrad.tree.forest import Forest
+
+
+@dataclass(frozen=True)
+class Budget:
+    """When a search ends: at whichever bound comes first.
+
+    Attributes
+    ----------
+    evaluations : int, optional
+        Trees scored on the data.
+    seconds : float, optional
+        Time. The step at hand is finished first.
+    iterations : int, optional
+        Steps.
+    target : float, optional
+        Mean squared error at or below which the formula counts as found.
+    """
+
+    evaluations: int | None = None
+    seconds: float | None = None
+    iterations: int | None = None
+    target: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("evaluations", "seconds", "iterations"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise ValueError(f"{name} must be positive, got {value}")
+        if self.target is not None and not self.target >= 0:
+            raise ValueError(f"target must not be negative, got {self.target}")
+
+    def spent(self, state: State) -> bool:
+        """Whether the search has used up one of its bounds."""
+        best = state.front.most_accurate
+        return (
+            (self.evaluations is not None and state.evaluations >= self.evaluations)
+            or (self.seconds is not None and state.seconds >= self.seconds)
+            or (self.iterations is not None and state.iterations >= self.iterations)
+            or (self.target is not None and best is not None and best.loss <= self.target)
+        )
+
+    def left(self, state: State) -> int | None:
+        """Return how many evaluations are left."""
+        return None if self.evaluations is None else self.evaluations - state.evaluations
+
+
+@dataclass(frozen=True)
+class State:
+    """Everything a search needs to go on; can be pickled and continued.
+
+    Attributes
+    ----------
+    rng : numpy.random.Generator
+        The one source of randomness.
+    population : Forest
+        The trees at hand.
+    loss : array
+        Their mean squared errors; infinite for invalid trees.
+    front : Front
+        The best tree of each size ever seen.
+    evaluations, iterations : int
+        Trees scored and steps made so far.
+    seconds : float
+        Time used so far.
+    """
+
+    rng: np.random.Generator
+    population: Forest
+    loss: NDArray[np.float64]
+    front: Front = field(default_factory=Front)
+    evaluations: int = 0
+    iterations: int = 0
+    seconds: float = 0.0
+
+
+class Search(ABC):
+    """A search is how to start and how to make a step."""
+
+    scale: bool = False
+    n_jobs: int | None = None
+
+    @abstractmethod
+    def init(self, rng: np.random.Generator, data: Dataset, budget: Budget) -> State:
+        """Return the first state."""
+
+    @abstractmethod
+    def step(self, state: State, data: Dataset, budget: Budget) -> State:
+        """Return the state after one iteration; the given one is spent."""
+
+    def evaluate(
+        self, state: State, forest: Forest, data: Dataset
+    ) -> tuple[NDArray[np.float64], State]:
+        """Score trees, count them, and offer them to the front."""
+        loss = score(forest, data, scale=self.scale, n_jobs=self.n_jobs).mse
+        state.front.offer(forest, loss)
+        return loss, replace(state, evaluations=state.evaluations + len(forest))
+
+
+def run(
+    search: Search,
+    data: Dataset,
+    budget: Budget,
+    state: State | np.random.Generator,
+    watch: Callable[[State], None] = lambda state: None,
+) -> State:
+    """Run a search from a random generator, or on from a state, until the budget is spent.
+
+    `watch` sees every state: progress bars, logs and checkpoints hang there.
+    """
+    clock = time.perf_counter()
+
+    def timed(state: State) -> State:
+        nonlocal clock
+        now = time.perf_counter()
+        state, clock = replace(state, seconds=state.seconds + now - clock), now
+        watch(state)
+        return state
+
+    if isinstance(state, np.random.Generator):
+        state = timed(search.init(state, data, budget))
+    while not budget.spent(state):
+        state = timed(search.step(state, data, budget))
+    return state

@@ -1,0 +1,64 @@
+"""Differentiable genetic programming (Algorithm 1 of the paper).
+
+P. Zeng, X. Song, A. Lensen, Y. Ou, Y. Sun, M. Zhang, J. Lv: Differentiable Genetic Programming
+for High-dimensional Symbolic Regression.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgrad.data.dataset import Dataset
+from symgrad.dgp.optimization import Optimization, optimize
+from symgrad.dgp.sampling import Sampling, sample
+from symgrad.search.base import Budget, State
+from symgrad.search.gp import GP
+from symgrad.tree.forest import Forest
+
+
+@dataclass(frozen=True)
+class DGP(GP):
+    """Genetic programming whose trees are also trained by gradient descent."""
+
+    optimization: Optimization = field(default_factory=Optimization)
+    sampling: Sampling = field(default_factory=Sampling)
+
+    def step(self, state: State, data: Dataset, budget: Budget) -> State:
+        """Optimise the trees by gradient, sample discrete ones back, diversify."""
+        chosen = self.chosen(state)
+        relaxed = optimize(
+            state.rng,
+            state.population[chosen],
+            data,
+            self.optimization,
+            random_pick=self.sampling.method == "multinomial",
+            n_jobs=self.n_jobs,
+        )
+        sampled = sample(relaxed, self.sampling)
+        loss, state = self.evaluate(state, sampled, data)
+        state = self.accept(state, chosen, sampled, loss)
+        state = self.diversify(state, data, budget)
+        return replace(state, iterations=state.iterations + 1)
+
+    def chosen(self, state: State) -> NDArray[np.int64]:
+        """Return which trees are trained: all, or the best few."""
+        k = self.optimization.trees
+        if k is None or k >= len(state.population):
+            return np.arange(len(state.population))
+        return np.sort(np.argsort(state.loss, kind="stable")[:k])
+
+    def accept(
+        self, state: State, chosen: NDArray[np.int64], sampled: Forest, loss: NDArray[np.float64]
+    ) -> State:
+        """Put sampled trees in their parents' places, all or those that are better."""
+        limits = self.diversification
+        fits = sampled.sizes <= limits.max_size
+        take = fits & ((loss < state.loss[chosen]) | (self.sampling.accept == "always"))
+        everything = state.population + sampled
+        index = np.arange(len(state.population))
+        index[chosen[take]] = len(state.population) + np.flatnonzero(take)
+        new_loss = np.concatenate([state.loss, loss])[index]
+        return replace(state, population=everything[index], loss=new_loss)

@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+
+from symgrad import Dataset
+from symgrad.data.evaluate import score
+from symgrad.dgp.optimization import Optimization
+from symgrad.dgp.sampling import Sampling
+from symgrad.search.base import Budget, run
+from symgrad.search.dgp import DGP
+from symgrad.search.gp import GP, Initialization
+
+
+def sums(rows=150, features=30, seed=0):
+    X = np.random.default_rng(seed).normal(size=(rows, features))
+    return Dataset(X, X[:, 0] + X[:, 1] + X[:, 2])
+
+
+def small(**changes):
+    settings = {
+        "initialization": Initialization(population=60),
+        "optimization": Optimization(epochs=60),
+    }
+    return DGP(**(settings | changes))
+
+
+def test_losses_belong_to_the_population():
+    data = sums()
+    state = run(small(), data, Budget(iterations=2), np.random.default_rng(0))
+    np.testing.assert_array_equal(state.loss, score(state.population, data, scale=False).mse)
+
+
+def test_accepting_only_what_is_better_never_makes_a_tree_worse():
+    data = sums()
+    search = small()
+    state = search.init(np.random.default_rng(0), data, Budget())
+    chosen = search.chosen(state)
+    sampled = state.population[np.random.default_rng(1).permutation(len(chosen))]
+    loss = score(sampled, data, scale=False).mse
+    after = search.accept(state, chosen, sampled, loss)
+    assert (after.loss <= state.loss).all()
+    assert (after.loss < state.loss).any()
+    always = small(sampling=Sampling(accept="always")).accept(state, chosen, sampled, loss)
+    np.testing.assert_array_equal(always.loss, loss)
+
+
+def test_training_helps_where_features_are_many():
+    """From the same first populations and at equal evaluations, gradients find more."""
+    data = sums()
+    gains = []
+    for seed in range(3):
+        start = Initialization(population=100)
+        budget = Budget(evaluations=3000)
+        dgp = DGP(initialization=start, optimization=Optimization(epochs=400))
+        with_gradient = run(dgp, data, budget, np.random.default_rng(seed))
+        without = run(GP(initialization=start), data, budget, np.random.default_rng(seed))
+        gains.append(without.front.most_accurate.loss - with_gradient.front.most_accurate.loss)
+    assert np.mean(gains) > 0
+
+
+def test_only_the_best_are_trained_on_request():
+    search = small(optimization=Optimization(epochs=1, trees=7))
+    state = search.init(np.random.default_rng(0), sums(), Budget())
+    chosen = search.chosen(state)
+    assert len(chosen) == 7
+    assert state.loss[chosen].max() <= np.sort(state.loss)[6]
+
+
+@pytest.mark.parametrize("jobs", [2, 3])
+def test_the_number_of_threads_does_not_matter(jobs):
+    a, b = (
+        run(small(n_jobs=n), sums(), Budget(iterations=2), np.random.default_rng(1))
+        for n in (1, jobs)
+    )
+    np.testing.assert_array_equal(a.population.code, b.population.code)
+    np.testing.assert_array_equal(a.loss, b.loss)
+
+
+def test_the_literal_reading_runs():
+    search = small(optimization=Optimization.literal(epochs=5), sampling=Sampling.literal())
+    state = run(search, sums(60, 4), Budget(iterations=2), np.random.default_rng(0))
+    assert np.isfinite(state.front.most_accurate.loss)

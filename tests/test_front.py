@@ -1,0 +1,34 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symgrad import Forest
+from symgrad.evolution.front import Front
+
+BY_SIZE = {1: "x0", 2: "sin(x0)", 3: "x0 + x1", 4: "sin(x0 + x1)", 5: "x0 + x1*x2"}
+LOSS = st.floats(0, 10) | st.just(float("inf")) | st.just(float("nan"))
+
+
+@given(
+    st.lists(st.lists(st.tuples(st.sampled_from(sorted(BY_SIZE)), LOSS), min_size=1), min_size=1)
+)
+def test_the_front_is_what_no_smaller_or_equal_tree_beats(batches):
+    front = Front()
+    for batch in batches:
+        forest = Forest.from_strings([BY_SIZE[s] for s, _ in batch])
+        front.offer(forest, np.array([loss for _, loss in batch]))
+    seen = [pair for batch in batches for pair in batch if np.isfinite(pair[1])]
+    got = [(e.tree.size, e.loss) for e in front]
+    want = sorted(
+        {
+            (s, v)
+            for s, v in seen
+            if not any((t <= s and u < v) or (t < s and u <= v) for t, u in seen)
+        }
+    )
+    assert got == want
+    assert len(front) == len(want)
+    if seen:
+        assert front.most_accurate.loss == min(v for _, v in seen)
+    else:
+        assert front.most_accurate is None
