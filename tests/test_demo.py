@@ -30,3 +30,9 @@ def test_a_composed_primitive_is_among_them(printed):
 def test_last_line_tells_the_speed(printed):
     match = re.search(r"([0-9.]+) billion node-rows per second", printed.splitlines()[-1])
     assert float(match[1]) > 0
+
+
+def test_the_fit_finds_the_hidden_features(printed):
+    found = next(line for line in printed.splitlines() if "found:" in line)
+    assert "x4" in found
+    assert "x17" in found

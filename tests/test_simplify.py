@@ -5,7 +5,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import ab, constants, tame_rows, tame_trees, trees
 
-from symgrad import PrimitiveSet, Tree
+from symgrad import Forest, PrimitiveSet, Tree
+from symgrad.language.table import BUILTINS
 
 BOUND = 1e4
 """Steps within it cannot blow a rounding error of 1e-16 up to the tolerance."""
@@ -27,6 +28,34 @@ def test_the_value_is_kept_where_it_was_defined(tree, rows):
         checked += 1
         assert reference.close(expected, reference.evaluate(simpler, row)), (str(tree), row)
     assume(checked)
+
+
+def pairs():
+    """Every function of every function of x, y and some constants."""
+    calls = [f"{p.name}({', '.join(['{}'] * p.arity)})" for p in BUILTINS]
+    leaves = ["x", "y", "0", "1", "-1", "2", "0.5", "-3"]
+    for outer in calls:
+        for inner in calls:
+            deep = inner.format("x", "y")
+            if outer.count("{}") == 1:
+                yield outer.format(deep)
+                continue
+            shifted = inner.format("2", "x") if inner.count("{}") == 2 else inner.format("y")
+            for other in [*leaves, deep, shifted]:
+                yield outer.format(deep, other)
+                yield outer.format(other, deep)
+                yield outer.format(shifted, other)
+
+
+def test_every_function_of_every_function_keeps_its_value():
+    forest = Forest.from_strings(pairs(), ["x", "y"])
+    simpler = Forest.of(tree.simplify() for tree in forest)
+    X = np.array([[0.7, -1.3], [-2.2, 0.4], [0.0, 1.0], [1.5, 0.0], [-0.3, -0.6], [3.0, 2.0]])
+    before, after = forest.evaluate(X), simpler.evaluate(X)
+    defined = np.isfinite(before) & (np.abs(before) < 1e6)
+    wrong = defined & ~np.isclose(after, before, rtol=1e-9, atol=1e-12)
+    assert not wrong.any(), [str(forest[i]) for i in np.unique(np.argwhere(wrong)[:, 0])[:5]]
+    assert (simpler.sizes < forest.sizes).mean() > 0.05
 
 
 @given(trees(names=ab))

@@ -28,19 +28,20 @@ class Applier {
     if (op < kFirstComposed) return kernels_.backward[1][op](a, b, v, g, ga, gb, n);
     const Tape& tape = tapes_[op];
     run(tape, a, b, n);
-    T* adjoint = adjoints_.get(size_t(tape.slots) * kStride);
-    for (size_t i = 0; i < size_t(tape.slots) * kStride; ++i) adjoint[i] = T(0);
-    std::memcpy(adjoint + size_t(tape.result) * kStride, g, size_t(n) * sizeof(T));
+    T* adjoint = adjoints_.get(size_t(tape.slots) * kRowStride);
+    for (size_t i = 0; i < size_t(tape.slots) * kRowStride; ++i) adjoint[i] = T(0);
+    std::memcpy(adjoint + size_t(tape.result) * kRowStride, g, size_t(n) * sizeof(T));
     for (size_t k = tape.code.size(); k-- > 0;) {
       const auto& s = tape.code[k];
       kernels_.backward[1][s.op](values_[size_t(s.a)], values_[size_t(s.b)], values_[size_t(s.out)],
-                                 adjoint + size_t(s.out) * kStride, adjoint + size_t(s.a) * kStride,
-                                 adjoint + size_t(s.b) * kStride, n);
+                                 adjoint + size_t(s.out) * kRowStride,
+                                 adjoint + size_t(s.a) * kRowStride,
+                                 adjoint + size_t(s.b) * kRowStride, n);
     }
     for (int32_t s = 0; s < tape.slots; ++s) {
       if (tape.written[size_t(s)] || tape.leaves[size_t(s)].kind != Operand::kFeature) continue;
       T* to = tape.leaves[size_t(s)].index == 0 ? ga : gb;
-      const T* from = adjoint + size_t(s) * kStride;
+      const T* from = adjoint + size_t(s) * kRowStride;
       for (int i = 0; i < n; ++i) to[i] += from[i];
     }
   }
@@ -48,9 +49,9 @@ class Applier {
  private:
   void run(const Tape& tape, const T* a, const T* b, int n) {
     values_.resize(size_t(tape.slots));
-    T* own = memory_.get(size_t(tape.slots) * kStride);
+    T* own = memory_.get(size_t(tape.slots) * kRowStride);
     for (int32_t s = 0; s < tape.slots; ++s) {
-      T* block = own + size_t(s) * kStride;
+      T* block = own + size_t(s) * kRowStride;
       const Operand& o = tape.leaves[size_t(s)];
       values_[size_t(s)] = block;
       if (tape.written[size_t(s)]) continue;
@@ -62,7 +63,7 @@ class Applier {
     }
     for (const auto& s : tape.code)
       kernels_.map[1][s.op](values_[size_t(s.a)], values_[size_t(s.b)],
-                            own + size_t(s.out) * kStride, n);
+                            own + size_t(s.out) * kRowStride, n);
   }
 
   const Kernels<T>& kernels_;

@@ -64,6 +64,9 @@ TRIGONOMETRIC(cos)
 TRIGONOMETRIC(tan)
 
 template <class T>
+constexpr T kFastAngle = T(sizeof(T) == 4 ? kFloatAngle : kDoubleAngle);
+
+template <class T>
 SYMGRAD_INLINE T largest_angle(const T* a, int n) {
   T largest = 0;
   SYMGRAD_SIMD_MAX(largest)
@@ -87,6 +90,15 @@ SYMGRAD_INLINE void unary_backward_with(const T* a, const T* v, const T* g, T* g
   for (int i = 0; i < n; ++i) ga[i] += g[i] * Op::template slope<M, T>(a[i], v[i]);
 }
 
+// Whether a closer look is due; NaN is no angle.
+template <class T>
+SYMGRAD_INLINE bool any_above(const T* a, int n, T bound) {
+  int found = 0;
+  SYMGRAD_SIMD_OR(found)
+  for (int i = 0; i < n; ++i) found |= (a[i] < T(0) ? -a[i] : a[i]) > bound;
+  return found != 0;
+}
+
 template <class T>
 SYMGRAD_INLINE bool beyond(T a) {
   return (a < T(0) ? -a : a) > T(kDoubleAngle);
@@ -94,9 +106,9 @@ SYMGRAD_INLINE bool beyond(T a) {
 
 template <class T, class Op>
 void unary(const T* a, const T*, T* out, int n) {
-  const T angle = kTrigonometric<Op> ? largest_angle(a, n) : T(0);
-  if (angle <= T(sizeof(T) == 4 ? kFloatAngle : kDoubleAngle))
+  if (!kTrigonometric<Op> || !any_above(a, n, kFastAngle<T>))
     return unary_with<T, Op, Fast>(a, out, n);
+  const T angle = largest_angle(a, n);
   T result[kBlock];  // out may be a, which is looked at once more
   unary_with<T, Op, Wide>(a, result, n);
   if (angle > T(kDoubleAngle))
@@ -107,9 +119,9 @@ void unary(const T* a, const T*, T* out, int n) {
 
 template <class T, class Op>
 void unary_backward(const T* a, const T*, const T* v, const T* g, T* ga, T*, int n) {
-  const T angle = kTrigonometric<Op> ? largest_angle(a, n) : T(0);
-  if (angle <= T(sizeof(T) == 4 ? kFloatAngle : kDoubleAngle))
+  if (!kTrigonometric<Op> || !any_above(a, n, kFastAngle<T>))
     return unary_backward_with<T, Op, Fast>(a, v, g, ga, n);
+  const T angle = largest_angle(a, n);
   if (angle <= T(kDoubleAngle)) return unary_backward_with<T, Op, Wide>(a, v, g, ga, n);
   unary_backward_with<T, Op, Library>(a, v, g, ga, n);
 }

@@ -49,9 +49,12 @@ extern const Bounds<double> double_bounds;
 // Kernels always work on whole vectors: n is a multiple of this, buffers are padded to it, so a
 // row's value does not depend on where in the table it stands.
 constexpr int kVector = 16;
-constexpr int kBlock = 512;  // rows that are worked on at a time
+constexpr int kBlock = 1024;  // rows that are worked on at a time
 // Distance of registers: blocks a power of two apart would compete for the same lines of the cache.
 constexpr int kStride = kBlock + 3 * kVector;
+// The same for training, which keeps many more of them.
+constexpr int kMaxBatch = 512;
+constexpr int kRowStride = kMaxBatch + 3 * kVector;
 
 // Sums of a block about its own means; blocks are merged in a fixed order.
 struct Moments {

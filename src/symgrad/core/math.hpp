@@ -17,12 +17,14 @@
 #define SYMGRAD_SIMD
 #define SYMGRAD_SIMD_SUM(...)
 #define SYMGRAD_SIMD_MAX(...)
+#define SYMGRAD_SIMD_OR(...)
 #else
 #define SYMGRAD_INLINE inline __attribute__((always_inline))
 #define SYMGRAD_PRAGMA(text) _Pragma(#text)
 #define SYMGRAD_SIMD SYMGRAD_PRAGMA(omp simd)
 #define SYMGRAD_SIMD_SUM(...) SYMGRAD_PRAGMA(omp simd reduction(+ : __VA_ARGS__))
 #define SYMGRAD_SIMD_MAX(...) SYMGRAD_PRAGMA(omp simd reduction(max : __VA_ARGS__))
+#define SYMGRAD_SIMD_OR(...) SYMGRAD_PRAGMA(omp simd reduction(| : __VA_ARGS__))
 #endif
 
 namespace symgrad {

@@ -18,7 +18,7 @@ Gemm gemm_of(const nb::capsule& capsule) {
 void check(const Forest& forest, const TrainOptions& o, int64_t rows, int64_t features) {
   require(rows > 0, "X has no rows");
   require(forest.features() <= features, "X has fewer columns than the forest has features");
-  require(o.epochs >= 0 && o.batch > 0 && o.batch <= kBlock, "batch must be from 1 to 512");
+  require(o.epochs >= 0 && o.batch > 0 && o.batch <= kMaxBatch, "batch must be from 1 to 512");
   require(!o.functions.empty(), "functions must not be empty");
   for (const int32_t f : o.functions)
     require(forest.arity(f) == 1 || forest.arity(f) == 2, "functions must be function codes");

@@ -69,9 +69,9 @@ void Group<T>::build(const Forest& forest, int64_t begin, int64_t end, int64_t d
   inner.resize(inner_rows, functions + 1);
   leaf_shift.assign(size_t(leaf_rows), T(0));
   leaf_function_g.assign(size_t(leaf_rows * functions), T(0));
-  h = h_memory.get(size_t(leaf_rows + 1) * kStride);
-  gh = gh_memory.get(size_t(leaf_rows + 1) * kStride);
-  std::fill(gh, gh + leaf_rows * kStride, T(0));
+  h = h_memory.get(size_t(leaf_rows + 1) * kRowStride);
+  gh = gh_memory.get(size_t(leaf_rows + 1) * kRowStride);
+  std::fill(gh, gh + leaf_rows * kRowStride, T(0));
   for (auto& tree : trees) {
     Rng rng(o.seed, uint64_t(tree.index));
     for (auto& node : tree.nodes) {

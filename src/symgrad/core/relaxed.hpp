@@ -66,7 +66,7 @@ class RelaxedTree {
               int64_t row, int rows) {
     const int n = padded(rows);
     const int slots = int(options.functions.size()) + 5;  // values, inputs a and b, two adjoints
-    buffers_ = g.buffers.get(nodes.size() * size_t(slots) * kStride + 2 * kStride);
+    buffers_ = g.buffers.get(nodes.size() * size_t(slots) * kRowStride + 2 * kRowStride);
     slots_ = slots;
     for (size_t i = 0; i < nodes.size(); ++i) forward(i, g, options, applier, n);
     T* out = output(nodes.size() - 1);
@@ -135,19 +135,21 @@ class RelaxedTree {
   }
 
  private:
-  T* slot(size_t node, int k) { return buffers_ + (node * size_t(slots_) + size_t(k)) * kStride; }
+  T* slot(size_t node, int k) {
+    return buffers_ + (node * size_t(slots_) + size_t(k)) * kRowStride;
+  }
   T* output(size_t node) { return slot(node, 0); }
   T* gradient(size_t node) { return slot(node, 1); }
   T* input(size_t node, int k) { return slot(node, 2 + k); }  // weighted by the edge
   T* mixed(size_t node, int f) { return slot(node, 5 + f); }  // value of function f
   T* spare(int k) {
-    return buffers_ + nodes.size() * size_t(slots_) * kStride + size_t(k) * kStride;
+    return buffers_ + nodes.size() * size_t(slots_) * kRowStride + size_t(k) * kRowStride;
   }
 
   const T* child(size_t i, int k, Group<T>& g) {
     const RelaxedNode& node = nodes[i];
     if (k == 0) return output(size_t(node.left));
-    return node.arity == 2 ? output(size_t(node.right)) : g.h + node.added * kStride;
+    return node.arity == 2 ? output(size_t(node.right)) : g.h + node.added * kRowStride;
   }
   Edge& edge(size_t i, int k) {
     RelaxedNode& node = nodes[i];
@@ -184,7 +186,7 @@ class RelaxedTree {
       for (int j = 0; j < n; ++j) out[j] = T(node.value);
       return;
     }
-    const T* h = g.h + node.row * kStride;
+    const T* h = g.h + node.row * kRowStride;
     k.scaled(T(1), h, out, n);
     if (!o.leaf_functions) return;
     k.scaled(T(1) / T(mass(node, g)), h, input(i, 0), n);
@@ -275,7 +277,7 @@ class RelaxedTree {
   // The derivative by a leaf's value, for the matrix product.
   void send(Group<T>& g, int64_t leaf, double strength, const T* from, int rows) {
     const RowKernels<T>& k = row_kernels<T>();
-    T* to = g.gh + leaf * kStride;
+    T* to = g.gh + leaf * kRowStride;
     k.scaled(T(strength), from, to, padded(rows));
     finite_ = finite_ && std::isfinite(k.dot(to, to, padded(rows)));
   }
@@ -309,7 +311,7 @@ class RelaxedTree {
     for (const auto& node : nodes)
       for (const int64_t r : {node.arity ? int64_t(-1) : node.row, node.added})
         if (r >= 0)
-          for (int i = 0; i < kStride; ++i) g.gh[r * kStride + i] = T(0);
+          for (int i = 0; i < kRowStride; ++i) g.gh[r * kRowStride + i] = T(0);
   }
 
   static void edge_step(Edge& e, const Adam& a) {

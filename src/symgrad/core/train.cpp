@@ -99,14 +99,15 @@ class Trainer {
     Group<T>& g = group_;
     char t = 'T', n = 'N';
     int m = rows, leaves = int(g.leaf_rows), d = int(data_.features), width = int(g.leaf.width);
-    int ld = kStride;
+    int ld = kRowStride;
     T one = 1, zero = 0;
     if (leaves == 0) return;
     gemm_(&t, &n, &m, &leaves, &d, &one, const_cast<T*>(data_.X + row * data_.features), &d,
           g.leaf.p(0), &width, &zero, g.h, &ld);
     // Kernels run to the next whole vector.
     for (int64_t r = 0; r < g.leaf_rows; ++r)
-      for (int i = rows; i < padded(rows); ++i) g.h[r * kStride + i] = g.h[r * kStride + rows - 1];
+      for (int i = rows; i < padded(rows); ++i)
+        g.h[r * kRowStride + i] = g.h[r * kRowStride + rows - 1];
   }
 
   // dL/dP = dL/dH X.
@@ -114,7 +115,7 @@ class Trainer {
     Group<T>& g = group_;
     char n = 'N';
     int m = rows, leaves = int(g.leaf_rows), d = int(data_.features), width = int(g.leaf.width);
-    int ld = kStride;
+    int ld = kRowStride;
     T one = 1, zero = 0;
     if (leaves == 0) return;
     gemm_(&n, &n, &d, &leaves, &m, &one, const_cast<T*>(data_.X + row * data_.features), &d, g.gh,

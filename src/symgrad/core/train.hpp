@@ -11,7 +11,7 @@ namespace symgrad {
 struct TrainOptions {
   std::vector<int32_t> functions;  // codes that nodes mix, beside `pass`
   int epochs = 1000;
-  int batch = 256;          // rows per epoch, at most kBlock
+  int batch = 256;          // rows per epoch, at most kMaxBatch
   double rate = 0.02;       // of the node logits
   double edge_rate = 0.02;  // of the edge logits
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;

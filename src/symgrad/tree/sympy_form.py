@@ -22,6 +22,15 @@ from symgrad.language.table import BUILTINS
 from symgrad.tree.names import FeatureNames
 
 _LARGEST_EXACT = 1000
+_RECIPROCALS = {
+    sympy.cot: sympy.tan,
+    sympy.sec: sympy.cos,
+    sympy.csc: sympy.sin,
+    sympy.coth: sympy.tanh,
+    sympy.sech: sympy.cosh,
+    sympy.csch: sympy.sinh,
+}
+"""SymPy makes cot(x) of tan(pi/2 - x)."""
 
 
 class Namespace:
@@ -183,6 +192,8 @@ class _Reader:
             return self.product(e)
         if isinstance(e, sympy.Pow):
             return self.power(*e.args)
+        if e.func in _RECIPROCALS:
+            return self.inverse(_RECIPROCALS[e.func](*e.args))
         name = _heads().get(e.func)
         if name is None:
             raise ValueError(f"cannot express {e.func.__name__} with the built-in primitives")
@@ -225,7 +236,9 @@ class _Reader:
         return bool(negative) and ("div" in self.functions or "inv" in self.functions)
 
     def inverse(self, e: sympy.Expr) -> list[sympy.Basic | str]:
-        return [e, "inv"] if "inv" in self.functions else [sympy.Integer(1), e, "div"]
+        if "inv" in self.functions:
+            return [e, "inv"]
+        return [sympy.Integer(1), e, self.have("div")]
 
     def power(self, base: sympy.Expr, exponent: sympy.Expr) -> list[sympy.Basic | str]:
         if self.inverted(sympy.Pow(base, exponent, evaluate=False)):
