@@ -139,7 +139,7 @@ def test_import_makes_do_with_few_primitives(expression, names):
     "function", [sympy.cot, sympy.sec, sympy.csc, sympy.coth, sympy.sech, sympy.csch]
 )
 @pytest.mark.parametrize(
-    "primitives", [None, PrimitiveSet().names[:9] + ("tan", "tanh", "sinh", "cosh")]
+    "primitives", [None, [*PrimitiveSet().names[:9], "tan", "tanh", "sinh", "cosh"]]
 )
 def test_import_of_reciprocal_functions(function, primitives):
     chosen = primitives and PrimitiveSet(primitives)

@@ -26,10 +26,10 @@ SYMGRAD_DECLARE(avx2)
 SYMGRAD_DECLARE(avx512)
 #endif
 
+#ifdef SYMGRAD_HAS_AVX2
 // 0 for the baseline, 1 for AVX2, 2 for AVX-512. SYMGRAD_ISA in the environment lowers the choice,
 // for tests and comparisons.
 static int level() {
-#ifdef SYMGRAD_HAS_AVX2
   const char* limit = std::getenv("SYMGRAD_ISA");
   const int most = limit && !std::strcmp(limit, "baseline") ? 0
                    : limit && !std::strcmp(limit, "avx2")   ? 1
@@ -39,11 +39,9 @@ static int level() {
       __builtin_cpu_supports("avx512vl"))
     return 2;
   if (most >= 1 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return 1;
-#endif
   return 0;
 }
 
-#ifdef SYMGRAD_HAS_AVX2
 #define SYMGRAD_CHOOSE(function, target) \
   switch (level()) {                     \
     case 2:                              \
