@@ -4,6 +4,7 @@
 #include <map>
 
 #include "machine.hpp"
+#include "rows.hpp"
 
 namespace symgrad {
 
@@ -21,6 +22,22 @@ class Applier {
     const Tape& tape = tapes_[op];
     run(tape, a, b, n);
     std::memcpy(out, values_[size_t(tape.result)], size_t(n) * sizeof(T));
+  }
+
+  // v = f(a, b) and out += w * v.
+  void mix(int32_t op, const T* a, const T* b, T w, T* v, T* out, int n) {
+    if (op < kFirstComposed) return kernels_.mix[op](a, b, w, v, out, n);
+    forward(op, a, b, v, n);
+    row_kernels<T>().add_scaled(w, v, out, n);
+  }
+
+  // Backward from g, the derivative by out: ga += w * g * df/da, gb likewise; returns dL/dw.
+  T unmix(int32_t op, const T* a, const T* b, const T* v, const T* g, T w, T* ga, T* gb, int n) {
+    if (op < kFirstComposed) return T(kernels_.unmix[op](a, b, v, g, w, ga, gb, n));
+    T* weighted = weighted_.get(kRowStride);
+    row_kernels<T>().scaled(w, g, weighted, n);
+    backward(op, a, b, v, weighted, ga, gb, n);
+    return T(row_kernels<T>().dot(g, v, n));
   }
 
   // ga += g * d/da and gb += g * d/db; v is the value.
@@ -69,7 +86,7 @@ class Applier {
   const Kernels<T>& kernels_;
   std::map<int32_t, Tape> tapes_;
   std::vector<const T*> values_;
-  Scratch<T> memory_, adjoints_;
+  Scratch<T> memory_, adjoints_, weighted_;
 };
 
 }  // namespace symgrad

@@ -155,6 +155,66 @@ void binary_backward(const T* a, const T* b, const T* v, const T* g, T* ga, T* g
   for (int i = 0; i < n; ++i) gb[i] += g[i] * Op::right(a[i], b[i], v[i]);
 }
 
+template <class T, class Op>
+void mix_unary(const T* a, const T*, T w, T* v, T* out, int n) {
+  if (kTrigonometric<Op> && any_above(a, n, kFastAngle<T>)) {
+    unary<T, Op>(a, nullptr, v, n);
+    SYMGRAD_SIMD
+    for (int i = 0; i < n; ++i) out[i] += w * v[i];
+    return;
+  }
+  SYMGRAD_SIMD
+  for (int i = 0; i < n; ++i) {
+    const T x = Op::template value<Fast, T>(a[i]);
+    v[i] = x;
+    out[i] += w * x;
+  }
+}
+
+template <class T, class Op>
+double unmix_unary(const T* a, const T*, const T* v, const T* g, T w, T* ga, T*, int n) {
+  T sum = 0;
+  if (kTrigonometric<Op> && any_above(a, n, kFastAngle<T>)) {
+    T weighted[kMaxBatch];
+    SYMGRAD_SIMD_SUM(sum)
+    for (int i = 0; i < n; ++i) {
+      sum += g[i] * v[i];
+      weighted[i] = w * g[i];
+    }
+    unary_backward<T, Op>(a, nullptr, v, weighted, ga, nullptr, n);
+    return double(sum);
+  }
+  SYMGRAD_SIMD_SUM(sum)
+  for (int i = 0; i < n; ++i) {
+    sum += g[i] * v[i];
+    ga[i] += w * g[i] * Op::template slope<Fast, T>(a[i], v[i]);
+  }
+  return double(sum);
+}
+
+template <class T, class Op>
+void mix_binary(const T* a, const T* b, T w, T* v, T* out, int n) {
+  SYMGRAD_SIMD
+  for (int i = 0; i < n; ++i) {
+    const T x = Op::value(a[i], b[i]);
+    v[i] = x;
+    out[i] += w * x;
+  }
+}
+
+template <class T, class Op>
+double unmix_binary(const T* a, const T* b, const T* v, const T* g, T w, T* ga, T* gb, int n) {
+  T sum = 0;
+  SYMGRAD_SIMD_SUM(sum)
+  for (int i = 0; i < n; ++i) {
+    const T weighted = w * g[i];
+    sum += g[i] * v[i];
+    ga[i] += weighted * Op::left(a[i], b[i], v[i]);
+    gb[i] += weighted * Op::right(a[i], b[i], v[i]);
+  }
+  return double(sum);
+}
+
 template <class T>
 bool block_moments(const T* f, const double* y, const double* w, int n, Moments* out) {
   double sw = 0, sf = 0, sy = 0;
@@ -205,6 +265,8 @@ void fill(Kernels<T>* k) {
   k->map[0][k_##name] = unary<T, name##_exact>;               \
   k->map[1][k_##name] = unary<T, name##_smooth>;              \
   k->backward[0][k_##name] = unary_backward<T, name##_exact>; \
+  k->mix[k_##name] = mix_unary<T, name##_smooth>;             \
+  k->unmix[k_##name] = unmix_unary<T, name##_smooth>;         \
   k->backward[1][k_##name] = unary_backward<T, name##_smooth>;
 #define BINARY(name, ...)                                        \
   k->map[0][k_##name] = binary<T, name##_exact>;                 \
@@ -214,6 +276,8 @@ void fill(Kernels<T>* k) {
   k->scalar_right[0][k_##name] = binary_right<T, name##_exact>;  \
   k->scalar_right[1][k_##name] = binary_right<T, name##_smooth>; \
   k->backward[0][k_##name] = binary_backward<T, name##_exact>;   \
+  k->mix[k_##name] = mix_binary<T, name##_smooth>;               \
+  k->unmix[k_##name] = unmix_binary<T, name##_smooth>;           \
   k->backward[1][k_##name] = binary_backward<T, name##_smooth>;
 #define UNARY_SMOOTH UNARY
 #define BINARY_SMOOTH BINARY

@@ -84,6 +84,12 @@ struct Kernels {
   Map scalar_left[2][kPrimitives];   // a[0] for every row
   Map scalar_right[2][kPrimitives];  // b[0] for every row
   Backward backward[2][kPrimitives];
+  // For training, smooth closures, in one loop each: v = f(a, b), out += w * v; and backward from
+  // g, the derivative by out: ga += w * g * df/da, gb likewise, returning the sum of g * v, which
+  // is the derivative by w. ga and gb must not be the same.
+  void (*mix[kPrimitives])(const T* a, const T* b, T w, T* v, T* out, int n);
+  double (*unmix[kPrimitives])(const T* a, const T* b, const T* v, const T* g, T w, T* ga, T* gb,
+                               int n);
   // False if a prediction is not finite (then `out` is not filled).
   bool (*moments)(const T* f, const double* y, const double* w, int n, Moments* out);
   const char* isa;

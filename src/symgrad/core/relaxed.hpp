@@ -173,8 +173,8 @@ class RelaxedTree {
     k.scaled(w[functions], one, out, n);  // pass
     for (int f = 0; f < functions; ++f) {
       const bool two = g.arities[size_t(f)] == 2;
-      applier.forward(o.functions[size_t(f)], two ? input(i, 0) : one, input(i, 1), mixed(i, f), n);
-      k.add_scaled(w[f], mixed(i, f), out, n);
+      applier.mix(o.functions[size_t(f)], two ? input(i, 0) : one, input(i, 1), w[f], mixed(i, f),
+                  out, n);
     }
   }
 
@@ -244,7 +244,7 @@ class RelaxedTree {
     RelaxedNode& node = nodes[i];
     const T* go = gradient(i);
     if (node.arity == 0) return leaf_backward(i, g, o, applier, rows, n);
-    T *gi[2] = {spare(0), spare(1)}, *weighted = slot(i, 4);
+    T *gi[2] = {spare(0), spare(1)}, *unused = slot(i, 4);
     for (int s = 0; s < 2; ++s)
       for (int j = 0; j < n; ++j) gi[s][j] = T(0);
     const T* w = g.inner.p(node.row);
@@ -255,10 +255,8 @@ class RelaxedTree {
     for (int f = 0; f < functions; ++f) {
       const bool two = g.arities[size_t(f)] == 2;
       const int a = two ? 0 : one;
-      gw[f] = T(k.dot(go, mixed(i, f), n));
-      k.scaled(w[f], go, weighted, n);
-      applier.backward(o.functions[size_t(f)], input(i, a), input(i, 1), mixed(i, f), weighted,
-                       gi[a], gi[1], n);
+      gw[f] = applier.unmix(o.functions[size_t(f)], input(i, a), input(i, 1), mixed(i, f), go, w[f],
+                            gi[a], two ? gi[1] : unused, n);
     }
     for (int f = 0; f <= functions; ++f) finite_ = finite_ && std::isfinite(gw[f]);
     for (int s = 0; s < 2; ++s) {
