@@ -33,6 +33,7 @@ lint: .venv/.dev
 
 bench: .venv/.bench
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/training.py
 
 docs: .venv/.docs
 	$(BIN)/mkdocs build --strict --site-dir site

@@ -92,12 +92,12 @@ def jax_train(forest: Forest, data: Dataset, epochs: int) -> Callable[[], None]:
         )
         return (params, m, v), None
 
-    @jax.jit
-    def train(params: Any) -> Any:
+    def epochs_of(params: Any) -> Any:
         zeros = jax.tree.map(jnp.zeros_like, params)
         steps = jnp.arange(1, epochs + 1, dtype=jnp.float32)
         return jax.lax.scan(epoch, (params, zeros, zeros), steps)[0][0]
 
+    train = jax.jit(epochs_of)
     start = jax.tree.map(jnp.asarray, params)
     jax.block_until_ready(train(start))
     return lambda: jax.block_until_ready(train(start))
