@@ -1,5 +1,9 @@
+import _thread
 import os
+import threading
+import time
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
@@ -10,3 +14,23 @@ settings.register_profile(
 # More examples and new ones each time: HYPOTHESIS_PROFILE=deep pytest
 settings.register_profile("deep", deadline=None, max_examples=2000, suppress_health_check=SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.fixture
+def press_ctrl_c():
+    """Call it to have Ctrl-C pressed a moment later; what it returns tells the time since then."""
+    pressed = []
+
+    def press():
+        time.sleep(0.3)
+        pressed.append(time.perf_counter())
+        _thread.interrupt_main()
+
+    thread = threading.Thread(target=press)
+
+    def start():
+        thread.start()
+        return lambda: time.perf_counter() - pressed[0]
+
+    yield start
+    thread.join()
