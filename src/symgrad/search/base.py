@@ -55,10 +55,6 @@ class Budget:
             or (self.target is not None and best is not None and best.loss <= self.target)
         )
 
-    def left(self, state: State) -> int | None:
-        """Return how many evaluations are left."""
-        return None if self.evaluations is None else self.evaluations - state.evaluations
-
 
 @dataclass(frozen=True)
 class State:
