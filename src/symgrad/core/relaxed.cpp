@@ -87,10 +87,8 @@ void Group<T>::build(const Forest& forest, int64_t begin, int64_t end, int64_t d
 }
 
 template <class T>
-void Group<T>::report(const Forest& forest, int64_t begin, int64_t d, const TrainOptions& o,
-                      const Trained<T>& out) {
+void Group<T>::report(const Forest& forest, const TrainOptions& o, const Trained<T>& out) {
   const RowKernels<T>& k = row_kernels<T>();
-  (void)begin;
   for (auto& tree : trees) {
     const int64_t first = forest.first_node(tree.index);
     Rng rng(o.seed + 1, uint64_t(tree.index));
@@ -109,8 +107,8 @@ void Group<T>::report(const Forest& forest, int64_t begin, int64_t d, const Trai
         if (out.logits) std::copy_n(l.value(node.row), l.width, out.logits + at * out.width);
       }
       if (node.added >= 0) {
-        k.softmax(leaf.value(node.added), leaf.p(node.added), d);
-        out.added[at] = int32_t(choose(rng, leaf.p(node.added), d, o.random));
+        k.softmax(leaf.value(node.added), leaf.p(node.added), features);
+        out.added[at] = int32_t(choose(rng, leaf.p(node.added), features, o.random));
         if (out.added_logits)
           std::copy_n(leaf.value(node.added), leaf.width, out.added_logits + at * out.width);
       }
@@ -121,10 +119,8 @@ void Group<T>::report(const Forest& forest, int64_t begin, int64_t d, const Trai
 }
 
 template <class T>
-void Group<T>::report_gradients(const Forest& forest, const TrainOptions& o,
-                                const Trained<T>& out) {
+void Group<T>::report_gradients(const Forest& forest, const Trained<T>& out) {
   // Derivatives by the probabilities; the softmax and the 0-1 loss are the caller's to add.
-  (void)o;
   for (auto& tree : trees) {
     const int64_t first = forest.first_node(tree.index);
     for (size_t i = 0; i < tree.nodes.size(); ++i) {

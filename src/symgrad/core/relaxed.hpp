@@ -339,9 +339,8 @@ struct Group {
   T *h = nullptr, *gh = nullptr;  // leaf values and their derivatives, a block per row
 
   void build(const Forest& forest, int64_t begin, int64_t end, int64_t d, const TrainOptions& o);
-  void report(const Forest& forest, int64_t begin, int64_t d, const TrainOptions& o,
-              const Trained<T>& out);
-  void report_gradients(const Forest& forest, const TrainOptions& o, const Trained<T>& out);
+  void report(const Forest& forest, const TrainOptions& o, const Trained<T>& out);
+  void report_gradients(const Forest& forest, const Trained<T>& out);
 };
 
 }  // namespace symgrad

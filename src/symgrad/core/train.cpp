@@ -72,7 +72,7 @@ class Trainer {
                     row = k * batch + batch <= data_.rows ? k * batch : data_.rows - batch;
       step(epoch, row, int(batch));
     }
-    group_.report(forest_, begin, data_.features, options_, out_);
+    group_.report(forest_, options_, out_);
   }
 
  private:
@@ -90,7 +90,7 @@ class Trainer {
       if (epoch + 1 == options_.epochs) tree.last_loss += tree.zero_one(g, options_.lambda);
     }
     leaf_gradients(row, rows);
-    if (epoch == 0 && out_.gradients) g.report_gradients(forest_, options_, out_);
+    if (epoch == 0 && out_.gradients) g.report_gradients(forest_, out_);
     for (auto& tree : g.trees) tree.update(g, options_);
   }
 
