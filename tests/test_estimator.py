@@ -58,6 +58,9 @@ def test_the_table_of_equations():
     assert list(est.equations_.columns) == ["size", "loss", "r2", "formula"]
     assert est.equations_["loss"].min() == pytest.approx(np.mean((y - est.predict(X)) ** 2))
     assert est.equations_["r2"].max() == pytest.approx(est.score(X, y))
+    assert est.equations_["size"].is_monotonic_increasing
+    assert est.equations_["size"].is_unique
+    assert est.equations_["loss"].is_monotonic_decreasing
     assert est.n_evaluations_ >= 1500
     assert est.n_iter_ >= 1
 

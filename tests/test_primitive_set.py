@@ -162,7 +162,7 @@ def test_extend_leaves_the_original_alone():
 
 def test_domain_of_a_composed_primitive_is_all_of_its_steps():
     primitives = PrimitiveSet(["half(x) = sqrt(x) - 1", "f(x) = 1/half(x)"])
-    f = primitives.composed[1]
+    f = primitives[FIRST_COMPOSED + 1]
     x = np.array([-1.0, 0.0, 0.5, 1.0, 4.0])
     with np.errstate(all="ignore"):
         assert f.domain(np, x).tolist() == [False, True, True, False, True]
@@ -171,7 +171,7 @@ def test_domain_of_a_composed_primitive_is_all_of_its_steps():
 
 def test_inner_steps_count_for_the_domain_even_if_the_value_is_finite():
     # exp(-1/x^2) is 0 at x = 0 in floating point, by way of an infinity
-    f = PrimitiveSet(["f(x) = exp(-(1/x^2))"]).composed[0]
+    f = PrimitiveSet(["f(x) = exp(-(1/x^2))"])[FIRST_COMPOSED]
     with np.errstate(divide="ignore"):
         assert f.domain(np, np.array([0.0, 1.0])).tolist() == [False, True]
 

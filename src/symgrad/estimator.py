@@ -221,7 +221,9 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             [(t.size, loss, r2, str(t)) for t, loss, r2 in found],
             columns=["size", "loss", "r2", "formula"],
         )
-        self.equations_ = table.sort_values("size", ignore_index=True)
+        table = table.sort_values(["size", "loss"])
+        best_before = table["loss"].cummin().shift(fill_value=np.inf)  # simplified ones may collide
+        self.equations_ = table[table["loss"] < best_before].reset_index(drop=True)
         self.tree_ = min(found, key=lambda f: (f[1], f[0].size))[0]
 
 

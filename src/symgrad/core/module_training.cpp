@@ -86,18 +86,15 @@ void bind_training(nb::module_& m) {
       .def_rw("scale", &TrainOptions::scale)
       .def_rw("random", &TrainOptions::random)
       .def_rw("seed", &TrainOptions::seed);
-  m.def("train", py_train<float>, nb::arg("forest"), nb::arg("X").noconvert(),
-        nb::arg("y").noconvert(), nb::arg("weight").noconvert(), nb::arg("deviation"),
-        nb::arg("options"), nb::arg("gemm"), nb::arg("pick").noconvert(),
-        nb::arg("added").noconvert(), nb::arg("edge").noconvert(),
-        nb::arg("probability").noconvert(), nb::arg("losses").noconvert(),
-        nb::arg("details").noconvert(), nb::arg("jobs"));
-  m.def("train", py_train<double>, nb::arg("forest"), nb::arg("X").noconvert(),
-        nb::arg("y").noconvert(), nb::arg("weight").noconvert(), nb::arg("deviation"),
-        nb::arg("options"), nb::arg("gemm"), nb::arg("pick").noconvert(),
-        nb::arg("added").noconvert(), nb::arg("edge").noconvert(),
-        nb::arg("probability").noconvert(), nb::arg("losses").noconvert(),
-        nb::arg("details").noconvert(), nb::arg("jobs"));
+  auto bind = [&m](auto train) {
+    m.def("train", train, nb::arg("forest"), nb::arg("X").noconvert(), nb::arg("y").noconvert(),
+          nb::arg("weight").noconvert(), nb::arg("deviation"), nb::arg("options"), nb::arg("gemm"),
+          nb::arg("pick").noconvert(), nb::arg("added").noconvert(), nb::arg("edge").noconvert(),
+          nb::arg("probability").noconvert(), nb::arg("losses").noconvert(),
+          nb::arg("details").noconvert(), nb::arg("jobs"));
+  };
+  bind(py_train<float>);
+  bind(py_train<double>);
 }
 
 }  // namespace symgrad

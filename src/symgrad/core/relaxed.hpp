@@ -65,7 +65,7 @@ class RelaxedTree {
   double pass(Group<T>& g, const Rows<T>& data, const TrainOptions& options, Applier<T>& applier,
               int64_t row, int rows) {
     const int n = padded(rows);
-    const int slots = int(options.functions.size()) + 5;  // values, inputs a and b, two adjoints
+    const int slots = int(options.functions.size()) + 5;  // see slot()
     buffers_ = g.buffers.get(nodes.size() * size_t(slots) * kRowStride + 2 * kRowStride);
     slots_ = slots;
     for (size_t i = 0; i < nodes.size(); ++i) forward(i, g, options, applier, n);
@@ -135,6 +135,7 @@ class RelaxedTree {
   }
 
  private:
+  // Each node has its output, its adjoint, the inputs a and b, scratch, and each function's value.
   T* slot(size_t node, int k) {
     return buffers_ + (node * size_t(slots_) + size_t(k)) * kRowStride;
   }

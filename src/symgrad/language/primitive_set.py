@@ -76,11 +76,6 @@ class PrimitiveSet:
         """The names of the primitives, in the order given."""
         return tuple(self[c].name for c in self._codes)
 
-    @property
-    def composed(self) -> Sequence[Primitive]:
-        """The user-defined primitives; the first has the code `FIRST_COMPOSED`."""
-        return self._composed
-
     @cached_property
     def functions(self) -> dict[str, int]:
         """Codes by name and by operator sign: what the parser accepts."""
