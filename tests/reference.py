@@ -1,6 +1,7 @@
 """A slow, exact evaluation of trees that tells rounding errors from wrong algebra."""
 
 import mpmath
+import numpy as np
 
 from symgrad.language.fold import fold
 
@@ -77,3 +78,13 @@ def evaluate(tree, row, bound=None):
 
 def close(a, b, tolerance=1e-6):
     return abs(a - b) <= tolerance * (1e-3 + abs(a))
+
+
+def lies_inside(tree, row, interval):
+    """Whether the exact value at a row is defined and lies in an interval."""
+    try:
+        value = evaluate(tree, row)
+    except IllConditionedError:  # exp of -1e7, too, which is defined
+        value = tree.evaluate(np.array([row]))[0]
+    slack = 1e-40 * abs(value)
+    return interval[0] - slack <= value <= interval[1] + slack

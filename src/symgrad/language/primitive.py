@@ -45,6 +45,9 @@ class Primitive:
         ``define`` inside its domain. Used for the gradients of relaxed trees only.
     domain : callable
         ``domain(xp, *args)``: true where ``define`` is a real number (overflow aside).
+    interval : callable
+        From the intervals of the arguments, pairs (low, high), to one that holds every value,
+        or None where some value may be undefined or too large.
     text, tex : str
         Templates with ``#1``, ``#2`` for the arguments.
     level : int
@@ -55,6 +58,8 @@ class Primitive:
         Whether the arguments may be swapped.
     symbol : str
         The operator sign that names it as well (``+``), if any.
+    diagonal : callable, optional
+        The same as ``interval`` for two equal arguments: one interval, tighter bounds.
     body : Body, optional
         Set for composed primitives only.
     """
@@ -64,12 +69,14 @@ class Primitive:
     define: Callable[..., Any]
     smooth: Callable[..., Any]
     domain: Callable[..., Any]
+    interval: Callable[..., Any]
     text: str
     tex: str
     level: int = ATOM
     needs: tuple[int, ...] = ()
     commutative: bool = False
     symbol: str = ""
+    diagonal: Callable[..., Any] | None = None
     body: Body | None = None
 
     def __repr__(self) -> str:

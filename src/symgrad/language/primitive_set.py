@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgrad.language import grammar
+from symgrad.language.enclosure import Enclosure
 from symgrad.language.fold import fold
+from symgrad.language.interval import Interval
 from symgrad.language.primitive import FIRST_COMPOSED, Body, Primitive
 from symgrad.language.table import BUILTINS, CODE_OF
 
@@ -267,6 +269,15 @@ def _compose(name: str, arity: int, body: Body, lookup: Callable[[int], Primitiv
             function=step,
         )[1]
 
+    enclose = Enclosure(body.code, body.value, lookup)
+    same = Enclosure(np.where(body.code == ~1, np.int32(~0), body.code), body.value, lookup)
+
+    def interval(*args: Interval) -> Interval | None:
+        return enclose(args)
+
+    def diagonal(a: Interval) -> Interval | None:
+        return same((a,))
+
     slots = ", ".join(f"#{k + 1}" for k in range(arity))
     escaped = name.replace("_", r"\_")
     return Primitive(
@@ -275,6 +286,8 @@ def _compose(name: str, arity: int, body: Body, lookup: Callable[[int], Primitiv
         define=folded("define"),
         smooth=folded("smooth"),
         domain=domain,
+        interval=interval,
+        diagonal=diagonal if arity == 2 else None,
         text=f"{name}({slots})",
         tex=rf"\operatorname{{{escaped}}}\left({slots}\right)",
         needs=(0,) * arity,
