@@ -49,11 +49,32 @@ def folder() -> Path:
     return path
 
 
+def datasets(which: str) -> list[str]:
+    """Return the names that "paper", "other" (all the rest of the folder), or a,b,c stand for."""
+    if which == "paper":
+        return list(REAL)
+    if which == "other":
+        files = sorted(path.name.removesuffix(".tsv.gz") for path in folder().glob("*.tsv.gz"))
+        return [name for name in files if name not in REAL.values()]
+    for name in which.split(","):
+        file(name)
+    return which.split(",")
+
+
+def file(name: str) -> Path:
+    """Return the file of a data set: one of the paper's, or NAME.tsv.gz in the data folder."""
+    path = folder() / f"{REAL.get(name, name)}.tsv.gz"
+    if not path.is_file():
+        raise SystemExit(
+            f"unknown data set {name!r}; the known ones are {', '.join(REAL)} "
+            "and those in the data folder"
+        )
+    return path
+
+
 def split(name: str, seed: int) -> Split:
     """Return train and test parts, 75 % and 25 %: X, X test, y, y test."""
-    if name not in REAL:
-        raise SystemExit(f"unknown data set {name!r}; the known ones are {', '.join(REAL)}")
-    table = pd.read_csv(folder() / f"{REAL[name]}.tsv.gz", sep="\t")
+    table = pd.read_csv(file(name), sep="\t")
     X, y = table.drop(columns="target").to_numpy(np.float64), table["target"].to_numpy(np.float64)
     order = np.random.default_rng(seed).permutation(len(y))
     cut = len(y) - len(y) // 4
