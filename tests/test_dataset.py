@@ -262,3 +262,36 @@ def test_columns_of_any_size_are_standardized(size):
     standard = Dataset(X, dtype=np.float64).standardize()
     assert np.allclose(standard.X[:, 0], [-(1.5**0.5), 0, 1.5**0.5])
     assert np.allclose(standard.X * standard.scale + standard.center, X, rtol=1e-12)
+
+
+def test_gentle_standardization_keeps_zero_and_sane_units():
+    rng = np.random.default_rng(0)
+    base = rng.uniform(1, 5, 200)
+    X = np.column_stack([base, 1e6 * base, 1e-9 * base, 2000 + base, np.full(200, 7.0)])
+    gentle = Dataset(X, dtype=np.float64).standardize(gently=True)
+    np.testing.assert_array_equal(gentle.X[:, 0], base)
+    np.testing.assert_array_equal(gentle.center[:3], 0)
+    assert (np.log2(gentle.scale) % 1 == 0).all()
+    spread = gentle.X[:, :4].std(axis=0)
+    assert (spread > 0.25).all()
+    assert (spread < 4).all()
+    assert abs(gentle.X[:, 3].mean()) < 1e-9
+    np.testing.assert_array_equal(gentle.X[:, 4], 0)
+    np.testing.assert_allclose(gentle.X * gentle.scale + gentle.center, X, rtol=1e-12)
+
+
+def test_other_orders_targets_and_types():
+    X = np.arange(12.0).reshape(6, 2)
+    data = Dataset(X, np.arange(6.0), weights=np.arange(1.0, 7.0), dtype=np.float64)
+    mixed = data.shuffled(np.random.default_rng(0))
+    order = mixed.y.astype(int)
+    assert sorted(order) == list(range(6))
+    assert order.tolist() != list(range(6))
+    np.testing.assert_array_equal(mixed.X, X[order])
+    np.testing.assert_array_equal(mixed.weights, order + 1)
+    assert data.single.X.dtype == np.float32
+    assert data.single is data.single
+    assert data.single.single is data.single
+    np.testing.assert_array_equal(data.with_target(-data.y).y, -data.y)
+    with pytest.raises(ValueError, match="y"):
+        data.with_target([1.0])

@@ -14,6 +14,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from symgrad import DGPRegressor, PrimitiveSet
 from symgrad.dgp.optimization import Optimization
 from symgrad.evolution.diversification import Diversification
+from symgrad.evolution.islands import Islands
+from symgrad.language.primitive import CONSTANT
 from symgrad.search.gp import Initialization
 
 
@@ -21,8 +23,18 @@ def quick(**changes):
     settings = {
         "max_evaluations": 1500,
         "random_state": 0,
+        "islands": Islands(islands=2, population=50),
+    }
+    return DGPRegressor(**(settings | changes))
+
+
+def paper(**changes):
+    settings = {
+        "preset": "paper",
+        "max_evaluations": 1500,
+        "random_state": 0,
         "initialization": Initialization(population=100),
-        "optimization": Optimization(epochs=20, trees=10, scale=True),
+        "optimization": Optimization(epochs=10, trees=10),
     }
     return DGPRegressor(**(settings | changes))
 
@@ -34,7 +46,7 @@ def table(rows=120, seed=0):
 
 
 @pytest.mark.filterwarnings("ignore:no formula was finite")
-@parametrize_with_checks([quick()])
+@parametrize_with_checks([quick(), paper()])
 def test_scikit_learn_conformance(estimator, check):
     check(estimator)
 
@@ -54,19 +66,52 @@ def test_a_formula_in_the_users_names_and_units():
 
 def test_the_table_of_equations():
     X, y = table()
-    est = quick().fit(X, y)
+    noise = np.random.default_rng(1).normal(size=len(y))
+    est = quick(model_selection="accurate").fit(X, y + noise)
     assert list(est.equations_.columns) == ["size", "loss", "r2", "formula"]
-    assert est.equations_["loss"].min() == pytest.approx(np.mean((y - est.predict(X)) ** 2))
-    assert est.equations_["r2"].max() == pytest.approx(est.score(X, y))
+    errors = (y + noise - est.predict(X)) ** 2
+    assert est.equations_["loss"].min() == pytest.approx(np.mean(errors))
+    assert est.equations_["r2"].max() == pytest.approx(est.score(X, y + noise))
     assert est.equations_["size"].is_monotonic_increasing
     assert est.equations_["size"].is_unique
     assert est.equations_["loss"].is_monotonic_decreasing
     assert est.n_evaluations_ >= 1500
     assert est.n_iter_ >= 1
+    for size, tree in zip(est.equations_["size"], est.trees_, strict=True):
+        assert tree.size == size
+        np.testing.assert_array_equal(est.predict(X, size=size), tree.evaluate(X.to_numpy()))
+    assert est.predict(X, size=10**6) == pytest.approx(est.trees_[-1].evaluate(X))
+    with pytest.raises(ValueError, match="smallest formula has size 1"):
+        est.predict(X, size=0)
+
+
+def test_choices_of_the_model():
+    X, y = table(200)
+    y = y + 0.3 * np.random.default_rng(1).normal(size=len(y))
+    fits = {
+        how: quick(max_evaluations=20_000, model_selection=how).fit(X, y)
+        for how in ("simple", "balanced", "accurate", None)
+    }
+    sizes = [fits[how].tree_.size for how in ("simple", "balanced", "accurate")]
+    assert sizes == sorted(sizes)
+    assert fits[None].tree_ == fits["balanced"].tree_
+    assert fits["balanced"].tree_.features == ("N", "<b>")
+    assert fits["accurate"].score(X, y) >= fits["balanced"].score(X, y)
+
+
+@pytest.mark.parametrize("features", [10, 1000])
+def test_no_formula_from_noise(features):
+    rng = np.random.default_rng(features)
+    for seed in range(3):
+        X, y = rng.normal(size=(100, features)), rng.normal(size=100)
+        est = quick(max_evaluations=10_000, random_state=seed).fit(X, y)
+        assert est.tree_.size == 1
+        np.testing.assert_allclose(est.predict(X), y.mean())
 
 
 def test_same_seed_same_result_for_any_number_of_threads():
     X, y = table()
+    y = y + np.random.default_rng(1).normal(size=len(y))
     a, b, c = (quick(n_jobs=n, random_state=s).fit(X, y) for n, s in ((1, 3), (2, 3), (1, 4)))
     assert np.array_equal(a.tree_.code, b.tree_.code)
     assert np.array_equal(a.tree_.value, b.tree_.value)
@@ -78,8 +123,7 @@ def test_in_pipelines_grids_and_cross_validation():
     X, y = table()
     pipe = make_pipeline(StandardScaler(), quick())
     assert cross_val_score(pipe, X, y, cv=2).shape == (2,)
-    sizes = [Diversification(max_size=s) for s in (7, 30)]
-    grid = GridSearchCV(quick(), {"diversification": sizes}, cv=2).fit(X, y)
+    grid = GridSearchCV(quick(), {"max_size": [7, 30]}, cv=2).fit(X, y)
     assert grid.best_estimator_.tree_.size > 0
 
 
@@ -101,8 +145,9 @@ def test_weights_matter():
 
 def test_the_paper_preset_has_no_constants():
     X, y = table(60)
-    est = quick(preset="paper", optimization=Optimization(epochs=10)).fit(X, y)
-    assert est.tree_.size < 1000
+    est = paper(max_size=20).fit(X, y)
+    assert max(est.equations_["size"]) <= 20
+    assert not np.isin(est.tree_.code, CONSTANT).any()
     assert est.n_evaluations_ >= 1500
 
 
@@ -131,6 +176,9 @@ def test_bad_data_is_named(name):
         ({"preset": "fast"}, "preset must be one of"),
         ({"max_evaluations": -5}, "max_evaluations must be positive"),
         ({"time_limit": 0}, "time_limit must be positive"),
+        ({"model_selection": "best"}, "model_selection must be one of"),
+        ({"max_size": 0}, "max_size must be positive"),
+        ({"optimization": Optimization()}, "the default preset has no optimization"),
         ({"primitives": ["sine"]}, "unknown primitive 'sine'"),
         ({"primitives": ["+", "N(x) = x*x"]}, "'N' has the name of a feature"),
     ],
@@ -150,9 +198,12 @@ def test_not_fitted():
 def test_without_any_valid_formula_the_model_is_the_mean():
     X = pd.DataFrame({"a": [-1.0, -2.0, -3.0, -4.0]})
     y = np.array([1.0, 2.0, 3.0, 6.0])
-    est = quick(primitives=PrimitiveSet(["log"]), max_evaluations=200)
-    est.initialization = Initialization(population=50, min_depth=1)
-    est.diversification = Diversification(generations=1, mutation_depth=(1, 2), crossover=0)
+    est = paper(
+        primitives=PrimitiveSet(["log"]),
+        max_evaluations=200,
+        initialization=Initialization(population=50, min_depth=1),
+        diversification=Diversification(generations=1, mutation_depth=(1, 2), crossover=0),
+    )
     with pytest.warns(ConvergenceWarning, match="mean of y"):
         est.fit(X, y)
     np.testing.assert_allclose(est.predict(X), 3.0)
@@ -162,7 +213,7 @@ def test_without_any_valid_formula_the_model_is_the_mean():
 def test_undefined_rows_are_predicted_by_the_mean():
     X = pd.DataFrame({"a": np.linspace(1, 5, 50)})
     y = np.log(X["a"])
-    est = quick(primitives=["log"], optimization=Optimization(epochs=1, trees=2)).fit(X, y)
+    est = quick(primitives=["log"]).fit(X, y)
     beyond = est.predict(pd.DataFrame({"a": [-1.0]}))
     np.testing.assert_allclose(beyond, y.mean())
 

@@ -113,3 +113,44 @@ def train(
 ) -> None: ...
 def primitives() -> list[tuple[str, int]]: ...
 def isa() -> str: ...
+def fit_constants(
+    forest: Forest,
+    X: NDArray[Any],
+    y: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    scaled: bool,
+    steps: int,
+    jobs: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
+class IslandOptions:
+    population: int
+    max_size: int
+    max_depth: int
+    tournament: int
+    crossover: float
+    guided: float
+    pairs: float
+    pair_work: float
+    chain: int
+    fit_gate: float
+    fit_steps: int
+    record_steps: int
+
+Packed = tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]
+
+def evolve(
+    forest: Forest,
+    error: NDArray[np.float64],
+    island: NDArray[np.int64],
+    X: NDArray[Any],
+    y: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    scaled: bool,
+    sprout: Sprout,
+    options: list[IslandOptions],
+    generations: int,
+    seconds: float,
+    seed: int,
+    jobs: int,
+) -> tuple[Packed, NDArray[np.int64], Packed, int]: ...

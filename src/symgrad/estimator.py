@@ -16,23 +16,27 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from symgrad.data.dataset import Dataset, check_numeric, merge_rows
-from symgrad.data.evaluate import score
 from symgrad.dgp.optimization import Optimization
 from symgrad.dgp.sampling import Sampling
 from symgrad.evolution.diversification import Diversification
-from symgrad.language.primitive import CONSTANT
+from symgrad.evolution.islands import Islands
 from symgrad.language.primitive_set import PrimitiveSet
+from symgrad.model import CHOICES, Formula, choose, formulas
 from symgrad.search.base import Budget, State, run
 from symgrad.search.dgp import DGP
 from symgrad.search.gp import Initialization
+from symgrad.search.guided import GuidedDGP
 from symgrad.search.presets import preset
-from symgrad.tree.forest import Forest
 from symgrad.tree.tree import Tree
 
 if TYPE_CHECKING:
     import sympy
 
-DEFAULT_EVALUATIONS = 100_000
+DEFAULT_EVALUATIONS = {"default": 500_000, "paper": 100_000}
+POLICIES = ("islands", "initialization", "optimization", "sampling", "diversification")
+TARGET = 1e-14
+"""Error at which a formula counts as exact."""
+
 MERGE_LIMIT = 10_000_000
 """Numbers in X up to which equal rows are merged; sorting larger tables would take its time."""
 
@@ -46,18 +50,24 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Settings to start from; see `symgrad.search.presets`.
     primitives : PrimitiveSet or list of str, optional
         Functions that formulas may use; by default the paper's ``+ - * / sin cos exp log``.
+    max_size : int, optional
+        Most nodes of a formula in the search, constants counted, the outer line and the
+        features' units not; by default 50.
+    model_selection : {"balanced", "accurate", "simple"}, optional
+        Which formula of the front becomes the model: the one of least description length (by
+        default), the one of least error (by default for the paper preset), or the smallest that
+        explains 95 % of what the balanced one does.
     max_evaluations : int, optional
-        How many formulas are scored; by default 100,000, or no bound if `time_limit` is given.
+        How many formulas are scored; by default 500,000 (the paper preset: 100,000), or no bound
+        if `time_limit` is given.
     time_limit : float, optional
         Seconds. The iteration at hand is finished first.
-    initialization : Initialization, optional
-        The first population.
-    optimization : Optimization, optional
-        How relaxed trees are trained.
-    sampling : Sampling, optional
-        How trained trees become discrete.
-    diversification : Diversification, optional
-        Genetic operators, and limits on size and depth.
+    islands : Islands, optional
+        How the default preset evolves.
+    initialization, optimization, sampling, diversification : optional
+        The paper preset's first population (`Initialization`), training of relaxed trees
+        (`Optimization`), return to discrete ones (`Sampling`) and genetic operators
+        (`Diversification`).
     random_state : int, RandomState or None
         Seed. With the same seed and no `time_limit` the result is the same, bit for bit, for any
         `n_jobs`.
@@ -68,6 +78,8 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     tree_ : Tree
         The formula.
+    trees_ : list of Tree
+        The formulas of `equations_`.
     equations_ : pandas.DataFrame
         The front: ``size``, ``loss`` (mean squared error), ``r2`` and ``formula`` of the best
         formula of each size that no smaller one beats, on the training data.
@@ -93,8 +105,11 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         preset: str = "default",
         *,
         primitives: PrimitiveSet | Iterable[str] | None = None,
+        max_size: int | None = None,
+        model_selection: str | None = None,
         max_evaluations: int | None = None,
         time_limit: float | None = None,
+        islands: Islands | None = None,
         initialization: Initialization | None = None,
         optimization: Optimization | None = None,
         sampling: Sampling | None = None,
@@ -104,8 +119,11 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ):
         self.preset = preset
         self.primitives = primitives
+        self.max_size = max_size
+        self.model_selection = model_selection
         self.max_evaluations = max_evaluations
         self.time_limit = time_limit
+        self.islands = islands
         self.initialization = initialization
         self.optimization = optimization
         self.sampling = sampling
@@ -143,18 +161,27 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             exact = Dataset(
                 X, y, feature_names=exact.names, weights=sample_weight, dtype=np.float64
             )
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
-        data = Dataset(exact.X, exact.y, feature_names=exact.names, weights=exact.weights)
-        state = run(search, data, budget, np.random.default_rng(seed))
-        self._finish(state, exact, search)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        data = _working(exact, rng) if isinstance(search, GuidedDGP) else exact.single
+        state = run(search, data, budget, rng)
+        self._finish(state, formulas(state.front, data, exact, search.scale), exact, search)
         return self
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return the formula's values; the mean of the training target where it is undefined."""
+    def predict(self, X: Any, size: int | None = None) -> NDArray[np.float64]:
+        """Return the formula's values; the mean of the training target where it is undefined.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (rows, features)
+            The features.
+        size : int, optional
+            Take the formula of `equations_` of this size, or the next smaller one, instead.
+        """
         check_is_fitted(self)
+        tree = self.tree_ if size is None else self._of_size(size)
         X = validate_data(self, X, reset=False, dtype="numeric", ensure_all_finite=False)
-        X = Dataset(X, feature_names=self.tree_.names, dtype=np.float64).X
-        values = self.tree_.evaluate(X)
+        X = Dataset(X, feature_names=tree.names, dtype=np.float64).X
+        values = tree.evaluate(X)
         return np.where(np.isfinite(values), values, self._fallback)
 
     def sympy(self) -> sympy.Expr:
@@ -170,18 +197,37 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def __str__(self) -> str:
         return self.tree_.render(4) if hasattr(self, "tree_") else repr(self)
 
-    def _search(self) -> DGP:
+    def _of_size(self, size: int) -> Tree:
+        fitting = np.flatnonzero(self.equations_["size"] <= size)
+        if not fitting.size:
+            least = self.equations_["size"].min()
+            raise ValueError(f"the smallest formula has size {least}, got size={size}")
+        return self.trees_[int(fitting[-1])]
+
+    def _search(self) -> DGP | GuidedDGP:
+        if self.model_selection is not None and self.model_selection not in CHOICES:
+            known = ", ".join(CHOICES)
+            raise ValueError(
+                f"model_selection must be one of {known}, got {self.model_selection!r}"
+            )
         search = preset(self.preset)
         changes: dict[str, Any] = {"n_jobs": self.n_jobs}
-        for name in ("initialization", "optimization", "sampling", "diversification"):
-            if getattr(self, name) is not None:
-                changes[name] = getattr(self, name)
+        for name in POLICIES:
+            if getattr(self, name) is None:
+                continue
+            if not hasattr(search, name):
+                raise ValueError(f"the {self.preset} preset has no {name}")
+            changes[name] = getattr(self, name)
         if self.primitives is not None:
             given = self.primitives
             changes["primitives"] = (
                 given if isinstance(given, PrimitiveSet) else PrimitiveSet(given)
             )
-        return replace(search, **changes)
+        search = replace(search, **changes)
+        if self.max_size is None:
+            return search
+        part = "islands" if isinstance(search, GuidedDGP) else "diversification"
+        return replace(search, **{part: replace(getattr(search, part), max_size=self.max_size)})
 
     def _budget(self) -> Budget:
         for name in ("max_evaluations", "time_limit"):
@@ -190,8 +236,8 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"{name} must be positive, got {value}")
         evaluations = self.max_evaluations
         if evaluations is None and self.time_limit is None:
-            evaluations = DEFAULT_EVALUATIONS
-        return Budget(evaluations=evaluations, seconds=self.time_limit, target=0.0)
+            evaluations = DEFAULT_EVALUATIONS[self.preset]
+        return Budget(evaluations=evaluations, seconds=self.time_limit, target=TARGET)
 
     @staticmethod
     def _check_target(data: Dataset) -> None:
@@ -200,45 +246,31 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if np.ptp(used) == 0:
             raise ValueError(f"y is constant (every value is {used[0]:g}), so there is no formula")
 
-    def _finish(self, state: State, data: Dataset, search: DGP) -> None:
-        """Turn the front into formulas in float64, with their scaling, and choose one."""
+    def _finish(
+        self, state: State, found: list[Formula], data: Dataset, search: DGP | GuidedDGP
+    ) -> None:
+        """Keep the formulas and choose one."""
         assert data.y is not None
         self.n_iter_, self.n_evaluations_ = state.iterations, state.evaluations
         self._fallback = float(np.average(data.y, weights=data.weights))
-        formulas = [_formula(e.tree, data, search.scale) for e in state.front]
-        found = [f for f in formulas if f is not None]
-        if not found:
+        if not any(f.valid for f in found):
             warnings.warn(
                 "no formula was finite on all rows; the model is the mean of y",
                 ConvergenceWarning,
                 stacklevel=3,
             )
-            mean = Tree([CONSTANT], [self._fallback], search.primitives, data.names)
-            found = [
-                (mean, float(np.average((data.y - self._fallback) ** 2, weights=data.weights)), 0.0)
-            ]
-        table = pd.DataFrame(
-            [(t.size, loss, r2, str(t)) for t, loss, r2 in found],
+        self.equations_ = pd.DataFrame(
+            [(f.tree.size, f.loss, f.r2, str(f.tree)) for f in found],
             columns=["size", "loss", "r2", "formula"],
         )
-        table = table.sort_values(["size", "loss"])
-        best_before = table["loss"].cummin().shift(fill_value=np.inf)  # simplified ones may collide
-        self.equations_ = table[table["loss"] < best_before].reset_index(drop=True)
-        self.tree_ = min(found, key=lambda f: (f[1], f[0].size))[0]
+        self.trees_ = [f.tree for f in found]
+        default = "balanced" if isinstance(search, GuidedDGP) else "accurate"
+        self.tree_ = choose(found, self.model_selection or default, data).tree
 
 
-def _formula(tree: Tree, data: Dataset, scale: bool) -> tuple[Tree, float, float] | None:
-    """Return a tree with its best line written out, its error and R2; None if it is not finite."""
-    scores = score(Forest.of([tree]), data, scale=scale)
-    if not scores.valid[0]:
-        return None
-    if scale:
-        primitives = tree.primitives.extend(*(s for s in ("+", "*") if s not in tree.primitives))
-        codes = primitives.functions
-        tree = Tree(
-            [CONSTANT, CONSTANT, *tree.code, codes["*"], codes["+"]],
-            [scores.intercept[0], scores.slope[0], *tree.value, 0, 0],
-            primitives,
-            tree.names,
-        )
-    return tree.simplify(), float(scores.mse[0]), float(scores.r2[0])
+def _working(data: Dataset, rng: np.random.Generator) -> Dataset:
+    """Return the data as the search wants it: scaled, in random order, y of deviation 1."""
+    assert data.y is not None
+    mean = np.average(data.y, weights=data.weights)
+    deviation = np.sqrt(np.average((data.y - mean) ** 2, weights=data.weights))
+    return data.standardize(gently=True).with_target((data.y - mean) / deviation).shuffled(rng)

@@ -62,5 +62,6 @@ void detached(F work) {
 
 void bind_training(nb::module_& m);
 void bind_evolution(nb::module_& m);
+void bind_search(nb::module_& m);
 
 }  // namespace symgrad

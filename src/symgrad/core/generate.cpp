@@ -2,12 +2,9 @@
 
 #include <algorithm>
 
-#include "forest.hpp"
-#include "rng.hpp"
-
 namespace symgrad {
 
-static void leaf(Rng& rng, const Sprout& s, Postorder* out) {
+static void leaf(Rng& rng, const Sprout& s, Genome* out) {
   double value = 0;
   int32_t code = kConstant;
   if (s.p_constant > 0 && rng.uniform() < s.p_constant) {
@@ -19,12 +16,11 @@ static void leaf(Rng& rng, const Sprout& s, Postorder* out) {
     const auto at = std::upper_bound(c.begin(), c.end() - 1, rng.uniform() * c.back());
     code = ~int32_t(at - c.begin());
   }
-  out->code.push_back(code);
-  out->value.push_back(value);
+  out->push(code, value);
 }
 
 static void grow(Rng& rng, const Sprout& s, int level, int min_depth, int max_depth, bool full,
-                 Postorder* out) {
+                 Genome* out) {
   const bool may_stop = !full && level >= min_depth;
   if (level >= max_depth || (may_stop && rng.uniform() < s.p_leaf)) {
     leaf(rng, s, out);
@@ -32,20 +28,23 @@ static void grow(Rng& rng, const Sprout& s, int level, int min_depth, int max_de
   }
   const uint32_t k = rng.below(uint32_t(s.functions.size()));
   for (int a = 0; a < s.arities[k]; ++a) grow(rng, s, level + 1, min_depth, max_depth, full, out);
-  out->code.push_back(s.functions[k]);
-  out->value.push_back(0);
+  out->push(s.functions[k]);
+}
+
+void sprout_tree(Rng& rng, const Sprout& sprout, int depth, bool full, Genome* out) {
+  grow(rng, sprout, 0, 0, depth, full, out);
 }
 
 Postorder generate(const Sprout& sprout, uint64_t seed, const std::vector<int32_t>& depth,
                    const std::vector<uint8_t>& full, int min_depth) {
-  Postorder out;
-  out.offset.push_back(0);
+  Genome all;
+  std::vector<int64_t> offset{0};
   for (size_t i = 0; i < depth.size(); ++i) {
     Rng rng(seed, i);
-    grow(rng, sprout, 0, min_depth, depth[i], full[i] != 0, &out);
-    out.offset.push_back(int64_t(out.code.size()));
+    grow(rng, sprout, 0, min_depth, depth[i], full[i] != 0, &all);
+    offset.push_back(all.size());
   }
-  return out;
+  return {std::move(all.code), std::move(all.value), std::move(offset)};
 }
 
 }  // namespace symgrad

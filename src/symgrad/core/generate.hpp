@@ -1,8 +1,8 @@
 // Random trees.
 #pragma once
 
-#include <cstdint>
-#include <vector>
+#include "genome.hpp"
+#include "rng.hpp"
 
 namespace symgrad {
 
@@ -19,6 +19,9 @@ struct Postorder {
   std::vector<double> value;
   std::vector<int64_t> offset;
 };
+
+// Appends one random tree no deeper than `depth`.
+void sprout_tree(Rng& rng, const Sprout& sprout, int depth, bool full, Genome* out);
 
 // Tree i is full if full[i], and no deeper than depth[i]; a grown tree has leaves at any level
 // below `min_depth` with probability p_leaf, whatever the number of features.

@@ -59,8 +59,13 @@ class Machine {
 
   void select(int64_t tree) {
     if (tree == tree_) return;
-    lower(forest_, tree, &program_);
+    select(forest_.tree(tree));
     tree_ = tree;
+  }
+
+  void select(const Postfix& tree) {
+    lower(forest_, tree, &program_);
+    tree_ = -1;
     // Registers, one block for each side's padded column, and one for the result.
     registers_ = memory_.get(size_t(program_.registers + 3) * kStride);
     scalars_.assign(program_.scalars.begin(), program_.scalars.end());

@@ -82,5 +82,6 @@ NB_MODULE(_core, m) {
   });
   bind_training(m);
   bind_evolution(m);
+  bind_search(m);
   m.def("isa", [] { return std::string(kernels<float>().isa); });
 }

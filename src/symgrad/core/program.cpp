@@ -183,12 +183,12 @@ struct EmitTape {
 
 }  // namespace
 
-void lower(const Forest& forest, int64_t tree, Program* program) {
+void lower(const Forest& forest, const Postfix& postfix, Program* program) {
   program->code.clear();
   program->scalars.clear();
   program->registers = 0;
   EmitProgram emit{program, {}};
-  program->result = walk(forest, forest.tree(tree), nullptr, emit, true).operand;
+  program->result = walk(forest, postfix, nullptr, emit, true).operand;
 }
 
 void record(const Forest& forest, const Postfix& postfix, Tape* tape) {

@@ -27,7 +27,7 @@ struct Program {
 };
 
 // For values only: registers are used again as soon as their value is consumed.
-void lower(const Forest& forest, int64_t tree, Program* program);
+void lower(const Forest& forest, const Postfix& postfix, Program* program);
 
 // For derivatives: slot i holds node i of the tree, slots from `nodes` on the steps inside
 // composed primitives. `leaves` gives the operand of each leaf node.

@@ -76,8 +76,37 @@ double dot(const T* x, const T* y, int n) {
 }
 
 template <class T>
+void scan(const T* x, const T* p, const T* q, const T* r, const T* t, int n, double* out) {
+  const int h = n / 2;
+  T a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, k = 0;
+  SYMGRAD_SIMD_SUM(a, b, c, d, e, f, g, k)
+  for (int i = 0; i < h; ++i) {
+    const T u = x[i], v = x[i + h];
+    a += u * p[i], b += u * q[i], c += u * r[i], d += u * u * t[i];
+    e += v * p[i + h], f += v * q[i + h], g += v * r[i + h], k += v * v * t[i + h];
+  }
+  out[0] = double(a) + double(e), out[1] = double(b) + double(f);
+  out[2] = double(c) + double(g), out[3] = double(d) + double(k);
+}
+
+template <class T>
+void dots(const T* x, const T* p, int stride, int n, double* out) {
+  const int h = n / 2;
+  const T *q = p + stride, *r = q + stride, *t = r + stride;
+  T a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, k = 0;
+  SYMGRAD_SIMD_SUM(a, b, c, d, e, f, g, k)
+  for (int i = 0; i < h; ++i) {
+    const T u = x[i], v = x[i + h];
+    a += u * p[i], b += u * q[i], c += u * r[i], d += u * t[i];
+    e += v * p[i + h], f += v * q[i + h], g += v * r[i + h], k += v * t[i + h];
+  }
+  out[0] = double(a) + double(e), out[1] = double(b) + double(f);
+  out[2] = double(c) + double(g), out[3] = double(d) + double(k);
+}
+
+template <class T>
 void fill_rows(RowKernels<T>* k) {
-  *k = {softmax<T>, softmax_step<T>, add_scaled<T>, scaled<T>, dot<T>};
+  *k = {softmax<T>, softmax_step<T>, add_scaled<T>, scaled<T>, dot<T>, scan<T>, dots<T>};
 }
 
 template void fill_rows<float>(RowKernels<float>*);

@@ -21,6 +21,10 @@ struct RowKernels {
   void (*add_scaled)(T w, const T* x, T* out, int n);  // out += w * x
   void (*scaled)(T w, const T* x, T* out, int n);      // out = w * x
   double (*dot)(const T* x, const T* y, int n);
+  // Sums of x * p, x * q, x * r and x * x * t.
+  void (*scan)(const T* x, const T* p, const T* q, const T* r, const T* t, int n, double* out);
+  // Sums of x * p[k * stride + i], k = 0 to 3.
+  void (*dots)(const T* x, const T* p, int stride, int n, double* out);
 };
 
 template <class T>

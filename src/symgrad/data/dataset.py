@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 
 from symgrad.arrays import as_columns, as_floats, converted
 from symgrad.tree.names import FeatureNames
+
+FAR = 8
+"""Deviations from 0 beyond which a column's mean hides its variation."""
 
 
 class Dataset:
@@ -85,10 +89,17 @@ class Dataset:
         """Number of features."""
         return int(self.X.shape[1])
 
-    def standardize(self) -> Dataset:
+    def standardize(self, *, gently: bool = False) -> Dataset:
         """Return the data with columns of mean 0 and deviation 1; constant columns become 0.
 
         The returned dataset remembers `center` and `scale`.
+
+        Parameters
+        ----------
+        gently : bool
+            Change only what is out of proportion, so that zero, signs and ratios keep their
+            meaning: the center is 0 unless the mean is more than 8 deviations away from it, and
+            the scale a power of 2, which is 1 for deviations from 1/4 to 4.
         """
         center = np.empty(self.features)
         scale = np.empty(self.features)
@@ -102,12 +113,42 @@ class Dataset:
             center[j] = mean * unit
             scale[j] = deviation * unit if varies else 1.0
             X[:, j] = (column - mean) / deviation if varies else 0.0
+            if gently and varies:
+                power = np.round(np.log2(deviation) + np.log2(unit))
+                scale[j] = 2.0**power if abs(power) > 2 else 1.0
+                center[j] = center[j] if abs(mean) > FAR * deviation else 0.0
+                X[:, j] = (self.X[:, j].astype(np.float64) - center[j]) / scale[j]
         if self.center is not None and self.scale is not None:
             center, scale = self.center + self.scale * center, self.scale * scale
+        result = self._with(X, self.y, self.weights)
+        result.center, result.scale = center, scale
+        return result
+
+    @cached_property
+    def single(self) -> Dataset:
+        """The same data in float32."""
+        if self.X.dtype == np.float32:
+            return self
+        return self._with(self.X.astype(np.float32), self.y, self.weights)
+
+    def with_target(self, y: Any) -> Dataset:
+        """Return the same features with another target."""
+        return self._with(self.X, _vector(y, "y", self.rows), self.weights)
+
+    def shuffled(self, rng: np.random.Generator) -> Dataset:
+        """Return the rows in random order."""
+        order = rng.permutation(self.rows)
+        X = np.empty_like(self.X, order="F")
+        for j in range(self.features):
+            X[:, j] = self.X[order, j]
+        y = None if self.y is None else self.y[order]
+        return self._with(X, y, None if self.weights is None else self.weights[order])
+
+    def _with(self, X: NDArray[Any], y: Any, weights: Any) -> Dataset:
         result = object.__new__(Dataset)
-        result.__dict__.update(self.__dict__)
+        result.__dict__.update({k: v for k, v in self.__dict__.items() if k != "single"})
         X.flags.writeable = False
-        result.X, result.center, result.scale = X, center, scale
+        result.X, result.y, result.weights = X, y, weights
         return result
 
     def __repr__(self) -> str:

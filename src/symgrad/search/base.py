@@ -55,6 +55,19 @@ class Budget:
             or (self.target is not None and best is not None and best.loss <= self.target)
         )
 
+    def share(self, state: State) -> float:
+        """Return how much of the budget is used, from 0 to 1, by the bound that is nearest."""
+        used = [
+            part / whole
+            for part, whole in (
+                (state.evaluations, self.evaluations),
+                (state.seconds, self.seconds),
+                (state.iterations, self.iterations),
+            )
+            if whole is not None
+        ]
+        return min(1.0, max(used, default=0.0))
+
 
 @dataclass(frozen=True)
 class State:

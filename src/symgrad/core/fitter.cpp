@@ -1,0 +1,181 @@
+#include "fitter.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace symgrad {
+
+namespace {
+
+// Solves A x = b for a symmetric positive definite A (row-major, overwritten); false if it is not.
+bool solve(std::vector<double>* A, std::vector<double>* b, int n) {
+  double* a = A->data();
+  for (int j = 0; j < n; ++j) {
+    for (int k = 0; k < j; ++k) {
+      for (int i = j; i < n; ++i) a[i * n + j] -= a[i * n + k] * a[j * n + k];
+    }
+    if (!(a[j * n + j] > 0)) return false;
+    const double root = std::sqrt(a[j * n + j]);
+    for (int i = j; i < n; ++i) a[i * n + j] /= root;
+  }
+  double* x = b->data();
+  for (int i = 0; i < n; ++i) {
+    for (int k = 0; k < i; ++k) x[i] -= a[i * n + k] * x[k];
+    x[i] /= a[i * n + i];
+  }
+  for (int i = n; i-- > 0;) {
+    for (int k = i + 1; k < n; ++k) x[i] -= a[k * n + i] * x[k];
+    x[i] /= a[i * n + i];
+  }
+  return true;
+}
+
+}  // namespace
+
+template <class T>
+Fitter<T>::Fitter(const Problem<T>& problem)
+    : problem_(problem),
+      machine_(problem.language, problem.X, false),
+      differentiator_(problem.language, problem.X, false) {
+  double weight = 0, mean = 0;
+  for (int64_t i = 0; i < problem.X.rows; ++i) {
+    const double w = problem.weight ? problem.weight[i] : 1;
+    weight += w;
+    if (w > 0) mean += (problem.y[i] - mean) * w / weight;
+  }
+  for (int64_t i = 0; i < problem.X.rows; ++i) {
+    const double w = problem.weight ? problem.weight[i] : 1;
+    total_ += w * (problem.y[i] - mean) * (problem.y[i] - mean);
+  }
+}
+
+template <class T>
+Judged Fitter<T>::judge(const Genome& tree, double bound) {
+  ++evaluations_;
+  machine_.select(tree.view());
+  Moments m;
+  const int64_t n = problem_.X.rows;
+  for (int64_t row = 0; row < n; row += kBlock) {
+    const int rows = int(std::min<int64_t>(n - row, kBlock));
+    const T* f = machine_.run(row, rows);
+    Moments block;
+    const double* w = problem_.weight ? problem_.weight + row : nullptr;
+    if (!kernels<T>().moments(f, problem_.y + row, w, rows, &block)) return {HUGE_VAL, 0, 0};
+    m.merge(block);
+    // A line through the first rows fits them better than the line through all does.
+    if (problem_.scaled && row + rows < n && m.m2_y > 0 && m.m2_f > 0) {
+      const double part = 1 - m.c_fy * m.c_fy / (m.m2_f * m.m2_y);
+      if (part > bound) return {HUGE_VAL, 0, 0};
+    }
+  }
+  if (!std::isfinite(m.m2_f) || !std::isfinite(m.squared_error)) return {HUGE_VAL, 0, 0};
+  if (!problem_.scaled) return {m.squared_error / total_, 1, 0};
+  // A tree that varies by rounding alone is a constant.
+  const double noise = (sizeof(T) == 4 ? 1e-12 : 1e-24) * m.mean_f * m.mean_f * m.weight;
+  if (!(m.m2_f > noise)) return {1, 0, m.mean_y};
+  const double slope = m.c_fy / m.m2_f;
+  const double left = m.m2_y - slope * m.c_fy;
+  return {std::max(left, 0.0) / total_, slope, m.mean_y - slope * m.mean_f};
+}
+
+// Sums over all rows: the Jacobian's Gram matrix with [1, f] projected out, and its product with
+// the residual.
+template <class T>
+void Fitter<T>::normal_equations(const Genome& tree, const std::vector<int64_t>& at,
+                                 const Judged& now) {
+  const int c = int(at.size());
+  const auto& rows_of = row_kernels<T>();
+  std::vector<double> sum(size_t(c), 0), with_f(size_t(c), 0);
+  hessian_.assign(size_t(c * c), 0);
+  descent_.assign(size_t(c), 0);
+  double weight = 0, f1 = 0, f2 = 0;
+  differentiator_.select(tree.view(), true);
+  T* residual = residual_.get(3 * kStride);
+  T *weights = residual + kStride, *f_weighted = residual + 2 * kStride;
+  for (int64_t row = 0; row < problem_.X.rows; row += kBlock) {
+    const int rows = int(std::min<int64_t>(problem_.X.rows - row, kBlock)), n = padded(rows);
+    T* adjoint = differentiator_.run(row, rows);
+    const T* f = differentiator_.result();
+    const double* w = problem_.weight ? problem_.weight + row : nullptr;
+    for (int i = 0; i < rows; ++i) {
+      const double v = double(f[i]), wi = w ? w[i] : 1.0;
+      residual[i] = T(wi * (problem_.y[row + i] - now.intercept - now.slope * v));
+      f_weighted[i] = T(wi * v);
+      weights[i] = T(wi);
+      weight += wi, f1 += wi * v, f2 += wi * v * v;
+    }
+    for (int i = rows; i < n; ++i) residual[i] = f_weighted[i] = weights[i] = T(0);
+    for (const int64_t slot : at)
+      for (int i = rows; i < n; ++i) adjoint[slot * kStride + i] = T(0);
+    for (int k = 0; k < c; ++k) {
+      const T* g = adjoint + at[size_t(k)] * kStride;
+      sum[size_t(k)] += rows_of.dot(g, weights, n);
+      with_f[size_t(k)] += rows_of.dot(g, f_weighted, n);
+      descent_[size_t(k)] += rows_of.dot(g, residual, n);
+      if (w) {
+        T* weighted = weighted_.get(kStride);
+        for (int i = 0; i < n; ++i) weighted[i] = g[i] * weights[i];
+        g = weighted;
+      }
+      for (int l = 0; l <= k; ++l)
+        hessian_[size_t(k * c + l)] += rows_of.dot(g, adjoint + at[size_t(l)] * kStride, n);
+    }
+  }
+  if (!problem_.scaled) return;
+  const double spread = f2 - f1 * f1 / weight;
+  for (int k = 0; k < c; ++k) with_f[size_t(k)] -= sum[size_t(k)] * f1 / weight;
+  for (int k = 0; k < c; ++k)
+    for (int l = 0; l <= k; ++l) {
+      double& h = hessian_[size_t(k * c + l)];
+      h -= sum[size_t(k)] * sum[size_t(l)] / weight;
+      if (spread > 0) h -= with_f[size_t(k)] * with_f[size_t(l)] / spread;
+    }
+}
+
+template <class T>
+Judged Fitter<T>::fit(Genome* tree, const Judged& start, int steps) {
+  std::vector<int64_t> at;
+  for (int64_t i = 0; i < tree->size() && at.size() < kMaxConstants; ++i)
+    if (tree->code[size_t(i)] == kConstant) at.push_back(i);
+  if (at.empty() || start.slope == 0 || !std::isfinite(start.error)) return start;
+  const int c = int(at.size());
+  Judged now = start;
+  double damping = 1e-3;
+  bool fresh = false;
+  for (int step = 0; step < steps; ++step) {
+    if (!fresh) normal_equations(*tree, at, now);
+    fresh = true;
+    std::vector<double> A(hessian_), delta(descent_);
+    for (int k = 0; k < c; ++k) {
+      double& d = A[size_t(k * c + k)];
+      if (!std::isfinite(d) || !std::isfinite(delta[size_t(k)])) return now;
+      d += damping * std::max(d, 0.0) + 1e-30;
+    }
+    Genome trial = *tree;
+    Judged judged{HUGE_VAL, 0, 0};
+    if (solve(&A, &delta, c)) {
+      for (int k = 0; k < c; ++k)
+        trial.value[size_t(at[size_t(k)])] += delta[size_t(k)] / now.slope;
+      bool finite = true;
+      for (const int64_t i : at) finite = finite && std::isfinite(trial.value[size_t(i)]);
+      if (finite) judged = judge(trial, HUGE_VAL);
+    }
+    if (judged.error < now.error) {
+      const bool little = judged.error > now.error * (1 - 1e-6);
+      now = judged;
+      *tree = std::move(trial);
+      damping *= 0.1;
+      fresh = false;
+      if (little) break;
+    } else {
+      damping *= 30;
+      if (damping > 1e6) break;
+    }
+  }
+  return now;
+}
+
+template class Fitter<float>;
+template class Fitter<double>;
+
+}  // namespace symgrad

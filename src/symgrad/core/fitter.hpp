@@ -1,0 +1,52 @@
+// One tree at a time against the data: its error under the best line, and its constants fitted.
+#pragma once
+
+#include "differentiator.hpp"
+#include "genome.hpp"
+#include "rows.hpp"
+
+namespace symgrad {
+
+// What is searched: rows in random order, so that the first ones stand for all.
+template <class T>
+struct Problem {
+  const Forest& language;
+  Columns<T> X;
+  const double* y;
+  const double* weight;  // null for equal weights
+  bool scaled;           // trees are judged by the best intercept + slope * tree
+};
+
+// Error is 1 - R2, infinite for a tree that is not finite on some row.
+struct Judged {
+  double error = 0, slope = 0, intercept = 0;
+};
+
+template <class T>
+class Fitter {
+ public:
+  explicit Fitter(const Problem<T>& problem);
+
+  // Gives up, with an infinite error, when the first rows show that `bound` is out of reach.
+  Judged judge(const Genome& tree, double bound);
+
+  // Levenberg-Marquardt on the constants, the line projected out (Kaufman's variable projection).
+  // `now` is the tree's judgement; returns that of the tree with its new constants.
+  Judged fit(Genome* tree, const Judged& now, int steps);
+
+  int64_t evaluations() const { return evaluations_; }
+
+ private:
+  static constexpr int kMaxConstants = 24;
+  void normal_equations(const Genome& tree, const std::vector<int64_t>& at, const Judged& now);
+
+  const Problem<T>& problem_;
+  Machine<T> machine_;
+  Differentiator<T> differentiator_;
+  double total_ = 0;  // weighted sum of squares of y about its mean
+  int64_t evaluations_ = 0;
+  std::vector<double> hessian_, descent_;
+  Scratch<T> residual_, weighted_;
+};
+
+}  // namespace symgrad

@@ -1,0 +1,131 @@
+// The part of the Python module that evolves islands.
+#include <chrono>
+
+#include "bind.hpp"
+#include "island.hpp"
+
+namespace symgrad {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Packed {
+  Genome trees;
+  std::vector<int64_t> offset{0};
+  std::vector<double> error;
+  void add(const Member& m) {
+    trees.append(m.genome.view());
+    offset.push_back(trees.size());
+    error.push_back(m.error);
+  }
+  nb::tuple tuple() {
+    return nb::make_tuple(to_numpy(std::move(trees.code)), to_numpy(std::move(trees.value)),
+                          to_numpy(std::move(offset)), to_numpy(std::move(error)));
+  }
+};
+
+template <class T>
+Problem<T> problem_of(const Forest& forest, const Matrix<T>& X, const Vector<double>& y,
+                      const Vector<double>& weight, bool scaled) {
+  require(X.shape(0) > 0, "X has no rows");
+  require(forest.features() <= int64_t(X.shape(1)),
+          "X has fewer columns than the forest has features");
+  require(y.size() == X.shape(0), "y must have one value per row");
+  require(weight.size() == 0 || weight.size() == X.shape(0), "weights must have one value per row");
+  const int64_t rows = int64_t(X.shape(0));
+  return {forest,
+          {X.data(), rows, rows, int64_t(X.shape(1))},
+          y.data(),
+          weight.size() ? weight.data() : nullptr,
+          scaled};
+}
+
+// The forest's values with its constants fitted, and each tree's error.
+template <class T>
+nb::tuple py_fit_constants(const Forest& forest, const Matrix<T>& X, const Vector<double>& y,
+                           const Vector<double>& weight, bool scaled, int steps, int jobs) {
+  const Problem<T> problem = problem_of(forest, X, y, weight, scaled);
+  std::vector<double> value(static_cast<size_t>(forest.nodes()));
+  std::vector<double> error(static_cast<size_t>(forest.trees()));
+  detached([&] {
+    return parallel_for(forest.trees(), jobs, interrupted, [&](Stop&) {
+      auto fitter = std::make_shared<Fitter<T>>(problem);
+      return [&, fitter](int64_t t) {
+        Genome tree(forest.tree(t));
+        error[size_t(t)] = fitter->fit(&tree, fitter->judge(tree, HUGE_VAL), steps).error;
+        std::copy(tree.value.begin(), tree.value.end(), value.begin() + forest.first_node(t));
+      };
+    });
+  });
+  return nb::make_tuple(to_numpy(std::move(value)), to_numpy(std::move(error)));
+}
+
+// Island k has the trees island[k] to island[k + 1]; an error of NaN is one not known yet.
+template <class T>
+nb::tuple py_evolve(const Forest& forest, const Vector<double>& error,
+                    const Vector<int64_t>& island, const Matrix<T>& X, const Vector<double>& y,
+                    const Vector<double>& weight, bool scaled, const Sprout& sprout,
+                    const std::vector<IslandOptions>& options, int generations, double seconds,
+                    uint64_t seed, int jobs) {
+  const Problem<T> problem = problem_of(forest, X, y, weight, scaled);
+  require(int64_t(X.shape(1)) == sprout.features,
+          "X must have as many columns as there are features");
+  require(int64_t(error.size()) == forest.trees(), "error must have one value per tree");
+  const int64_t islands = int64_t(island.size()) - 1;
+  require(islands > 0 && island.data()[0] == 0 && island.data()[islands] == forest.trees(),
+          "island must span the trees");
+  for (int64_t k = 0; k < islands; ++k)
+    require(island.data()[k] <= island.data()[k + 1], "island must ascend");
+  require(int64_t(options.size()) == islands, "there must be one set of options per island");
+  std::vector<std::unique_ptr<Island<T>>> evolved(static_cast<size_t>(islands));
+  const auto end = Clock::now() + std::chrono::duration<double>(seconds);
+  detached([&] {
+    return parallel_for(islands, jobs, interrupted, [&](Stop& stop) {
+      return [&](int64_t k) {
+        std::vector<Member> members;
+        for (int64_t t = island.data()[k]; t < island.data()[k + 1]; ++t)
+          members.push_back({Genome(forest.tree(t)), error.data()[t]});
+        auto& own = evolved[size_t(k)];
+        own = std::make_unique<Island<T>>(problem, sprout, options[size_t(k)], std::move(members),
+                                          seed, uint64_t(k));
+        own->evolve(generations, [&] { return stop() || Clock::now() > end; });
+      };
+    });
+  });
+  Packed members, archive;
+  std::vector<int64_t> bounds{0};
+  int64_t evaluations = 0;
+  for (const auto& own : evolved) {
+    for (const Member& m : own->members()) members.add(m);
+    for (const auto& [size, m] : own->archive()) archive.add(m);
+    bounds.push_back(int64_t(members.error.size()));
+    evaluations += own->evaluations();
+  }
+  return nb::make_tuple(members.tuple(), to_numpy(std::move(bounds)), archive.tuple(), evaluations);
+}
+
+}  // namespace
+
+void bind_search(nb::module_& m) {
+  nb::class_<IslandOptions>(m, "IslandOptions")
+      .def(nb::init<>())
+      .def_rw("population", &IslandOptions::population)
+      .def_rw("max_size", &IslandOptions::max_size)
+      .def_rw("max_depth", &IslandOptions::max_depth)
+      .def_rw("tournament", &IslandOptions::tournament)
+      .def_rw("crossover", &IslandOptions::crossover)
+      .def_rw("guided", &IslandOptions::guided)
+      .def_rw("pairs", &IslandOptions::pairs)
+      .def_rw("pair_work", &IslandOptions::pair_work)
+      .def_rw("chain", &IslandOptions::chain)
+      .def_rw("fit_gate", &IslandOptions::fit_gate)
+      .def_rw("fit_steps", &IslandOptions::fit_steps)
+      .def_rw("record_steps", &IslandOptions::record_steps);
+  m.def("fit_constants", py_fit_constants<float>);
+  m.def("fit_constants", py_fit_constants<double>);
+  m.def("evolve", py_evolve<float>);
+  m.def("evolve", py_evolve<double>);
+}
+
+}  // namespace symgrad

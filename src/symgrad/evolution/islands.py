@@ -1,0 +1,177 @@
+"""Islands: populations that evolve side by side in the core, judged by accuracy and size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgrad import _core
+from symgrad.arrays import threads
+from symgrad.data.dataset import Dataset
+from symgrad.language.primitive_set import PrimitiveSet
+from symgrad.tree.forest import Forest
+from symgrad.tree.generate import sprout
+
+
+@dataclass(frozen=True)
+class Islands:
+    """How the default search evolves.
+
+    Attributes
+    ----------
+    islands : int
+        Populations while exploring.
+    population : int
+        Trees of each, and offspring per generation.
+    generations : int
+        Generations per iteration; then the islands' best are looked at.
+    explore : float
+        Share of the budget in which the islands are left alone; then their trees are merged.
+    tournament : int
+        Trees that compete to be a parent, by front and loneliness in it.
+    crossover : float
+        Share of offspring by crossover. What is neither crossed nor guided is mutated.
+    guided : tuple of float
+        Share of offspring whose edit the gradient chooses; islands take these in turn.
+    chain : int
+        Most guided edits in a row.
+    pairs : float
+        Share of offspring that get the best product of two features, on guided islands.
+    pair_work : float
+        Most that the search for pairs may take of all work.
+    constants : float
+        Probability that a random leaf is a constant; 0 for formulas without constants.
+    fit_gate : float
+        An offspring's constants are fitted if its error is below this times its parent's.
+    fit_steps, record_steps : int
+        Steps of Levenberg-Marquardt, and those for a tree that is the best of its size.
+    max_size, max_depth : int
+        Limits on trees.
+    """
+
+    islands: int = 4
+    population: int = 300
+    generations: int = 10
+    explore: float = 0.5
+    tournament: int = 3
+    crossover: float = 0.35
+    guided: tuple[float, ...] = (0.0, 0.1, 0.2)
+    chain: int = 3
+    pairs: float = 0.01
+    pair_work: float = 0.2
+    constants: float = 0.2
+    fit_gate: float = 1.1
+    fit_steps: int = 2
+    record_steps: int = 5
+    max_size: int = 50
+    max_depth: int = 12
+
+    def __post_init__(self) -> None:
+        for name in ("explore", "crossover", "pairs", "pair_work", "constants"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} must be from 0 to 1, got {getattr(self, name)}")
+        for name in ("islands", "generations", "tournament", "chain", "max_size", "max_depth"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
+        if self.population < 2:
+            raise ValueError(f"population must be at least 2, got {self.population}")
+        if not self.guided or not all(0 <= g <= 1 for g in self.guided):
+            raise ValueError(f"guided must hold shares from 0 to 1, got {self.guided}")
+        for name in ("fit_steps", "record_steps"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} must not be negative, got {getattr(self, name)}")
+
+    def options(self, guided: float) -> _core.IslandOptions:
+        """Return the core's options for an island with that share of guided offspring."""
+        options = _core.IslandOptions()
+        for name in ("population", "tournament", "crossover", "chain", "pair_work", "fit_gate",
+                     "fit_steps", "record_steps", "max_size", "max_depth"):  # fmt: skip
+            setattr(options, name, getattr(self, name))
+        options.guided = guided
+        options.pairs = self.pairs if guided else 0.0
+        return options
+
+
+@dataclass(frozen=True)
+class Evolved:
+    """What some generations made: the populations, the best of each size, and the cost.
+
+    `error` is 1 - R2 of the best line through a tree.
+    """
+
+    population: Forest
+    error: NDArray[np.float64]
+    bounds: NDArray[np.int64]
+    best: Forest | None
+    best_error: NDArray[np.float64]
+    evaluations: int
+
+
+def evolve(
+    rng: np.random.Generator,
+    population: Forest,
+    error: NDArray[np.float64],
+    bounds: NDArray[np.int64],
+    data: Dataset,
+    primitives: PrimitiveSet,
+    settings: Islands,
+    guided: Sequence[float],
+    seconds: float = np.inf,
+    n_jobs: int | None = None,
+) -> Evolved:
+    """Let islands evolve by themselves, each on one thread.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Source of randomness; island k depends on one number drawn from it and on k only.
+    population, error, bounds
+        Island k has the trees ``bounds[k]`` to ``bounds[k + 1]``; an error of NaN is not known
+        yet.
+    data : Dataset
+        The rows, in random order.
+    primitives : PrimitiveSet
+        Functions to draw from.
+    settings : Islands
+        How.
+    guided : sequence of float
+        Each island's share of guided offspring.
+    seconds : float
+        Time after which islands stop where they are.
+    n_jobs : int, optional
+        Number of threads. It does not change the result, unless time runs out.
+    """
+    assert data.y is not None
+    members, new_bounds, best, evaluations = _core.evolve(
+        population._core,
+        np.ascontiguousarray(error, np.float64),
+        np.ascontiguousarray(bounds, np.int64),
+        data.X,
+        data.y,
+        np.empty(0) if data.weights is None else data.weights,
+        True,
+        sprout(primitives, data.features, p_constant=settings.constants),
+        [settings.options(g) for g in guided],
+        settings.generations,
+        min(seconds, 1e9),
+        int(rng.integers(2**63)),
+        threads(n_jobs),
+    )
+
+    def forest(part: _core.Packed) -> Forest | None:
+        code, value, offset, error = part
+        if not len(error):
+            return None
+        return Forest(code, value, offset, population.primitives, population.names)
+
+    return Evolved(
+        forest(members) or population[:1],
+        members[3] if len(members[3]) else np.full(1, np.inf),
+        new_bounds if len(members[3]) else np.array([0, 1]),
+        forest(best),
+        best[3],
+        evaluations,
+    )

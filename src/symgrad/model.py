@@ -1,0 +1,127 @@
+"""From the front of a search to formulas in the user's units, and the choice among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from symgrad.data.complexity import description_length
+from symgrad.data.dataset import Dataset
+from symgrad.data.evaluate import score
+from symgrad.evolution.front import Front
+from symgrad.language.primitive import CONSTANT
+from symgrad.tree.bounds import bounds
+from symgrad.tree.forest import Forest
+from symgrad.tree.tree import Tree
+from symgrad.tree.units import in_units
+
+ENOUGH = 0.95
+"""Share of the balanced formula's R2 that the simple one must reach."""
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula in the user's units, with its error and length."""
+
+    tree: Tree
+    loss: float
+    r2: float
+    length: float
+    valid: bool = True
+
+
+def formulas(front: Front, data: Dataset, exact: Dataset, scale: bool) -> list[Formula]:
+    """Return the front in the units of `exact`, from small to large, each better than all before.
+
+    The mean of y, which needs no formula, comes first where lines are allowed.
+
+    Parameters
+    ----------
+    front : Front
+        Trees found on `data`.
+    data, exact : Dataset
+        What was searched, and the same as the user gave it.
+    scale : bool
+        Whether a tree stands for the best line through it.
+    """
+    assert exact.y is not None
+    rows = float(exact.rows)
+    if exact.weights is not None:
+        rows = float(exact.weights.sum() ** 2 / np.square(exact.weights).sum())
+    found = [f for e in front if (f := _formula(e.tree, data, exact, scale, rows)) is not None]
+    mean = float(np.average(exact.y, weights=exact.weights))
+    if scale or not found:
+        primitives = found[0].tree.primitives if found else None
+        tree = Tree([CONSTANT], [mean], primitives, exact.names)
+        loss = float(np.average((exact.y - mean) ** 2, weights=exact.weights))
+        length = description_length(tree, 1.0, rows, exact.features)
+        found.append(Formula(tree, loss, 0.0, length, valid=scale))
+    found.sort(key=lambda f: (f.tree.size, f.loss))
+    kept: list[Formula] = []
+    for f in found:
+        if not kept or f.loss < kept[-1].loss:
+            kept.append(f)
+    return kept
+
+
+def _formula(tree: Tree, data: Dataset, exact: Dataset, scale: bool, rows: float) -> Formula | None:
+    try:
+        plain = in_units(tree, data.center, data.scale) if scale else tree
+        scores = score(Forest.of([plain]), exact, scale=scale)
+        if not scores.valid[0]:
+            return None
+        if scale:
+            line = float(scores.slope[0]), float(scores.intercept[0])
+            plain = in_units(tree, data.center, data.scale, *line)
+    except OverflowError:
+        return None
+    loss, r2 = float(scores.mse[0]), float(scores.r2[0])
+    length = description_length(tree, 1 - r2, rows, exact.features)
+    return Formula(plain.simplify(), loss, r2, length)
+
+
+def choose(found: list[Formula], how: str, data: Dataset, margin: float = 0.0) -> Formula:
+    """Return the formula that becomes the model: the first choice that is safe.
+
+    A formula is safe if interval arithmetic shows it to be defined in the whole box that the
+    data spans, not only at its rows. If none is, the first choice is taken as it is.
+
+    Parameters
+    ----------
+    found : list of Formula
+        The front.
+    how : {"balanced", "accurate", "simple"}
+        Least description length, least error, or the smallest that explains `ENOUGH` of what
+        the balanced one does.
+    data : Dataset
+        The training data.
+    margin : float
+        How far the box reaches beyond the data, in parts of each feature's range.
+    """
+    order = CHOICES[how](found)
+    low, high = data.X.min(axis=0).astype(float), data.X.max(axis=0).astype(float)
+    span = margin * (high - low)
+    return next((f for f in order if bounds(f.tree, low - span, high + span) is not None), order[0])
+
+
+def _balanced(found: list[Formula]) -> list[Formula]:
+    return sorted(found, key=lambda f: f.length)
+
+
+def _accurate(found: list[Formula]) -> list[Formula]:
+    return sorted(found, key=lambda f: (f.loss, f.tree.size))
+
+
+def _simple(found: list[Formula]) -> list[Formula]:
+    balanced = _balanced(found)
+    enough = [f for f in found if f.r2 >= ENOUGH * balanced[0].r2]
+    return sorted(enough, key=lambda f: f.tree.size) + balanced
+
+
+CHOICES: dict[str, Callable[[list[Formula]], list[Formula]]] = {
+    "balanced": _balanced,
+    "accurate": _accurate,
+    "simple": _simple,
+}

@@ -1,0 +1,123 @@
+"""The default search: DGP's cycle with the gradient taken at the discrete tree.
+
+A tree is relaxed sharply, its node matrix one-hot, and one Gauss-Newton pass over the data ranks
+what each node might be instead: other features, functions, added terms and factors, products of
+two features, or nothing. Edits drawn from these ranks compete with crossover and mutation on
+islands; constants are fitted on the way, and every tree is judged by the best line through it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgrad.data.dataset import Dataset
+from symgrad.evolution.islands import Evolved, Islands, evolve
+from symgrad.language.primitive_set import PrimitiveSet
+from symgrad.search.base import Budget, Search, State
+from symgrad.tree.generate import generate
+from symgrad.tree.units import NEEDED
+
+SINGLE_ROWS = 256
+"""From so many rows on, trees are judged in float32."""
+
+SINGLE_ERROR = 1e-4
+"""Down to this error (1 - R2); below it float32 cannot tell formulas apart."""
+
+
+@dataclass(frozen=True)
+class IslandState(State):
+    """A state whose population is that of several islands; `loss` is 1 - R2.
+
+    Attributes
+    ----------
+    bounds : array
+        Island k has the trees ``bounds[k]`` to ``bounds[k + 1]``.
+    merged : bool
+        Whether exploration is over.
+    """
+
+    bounds: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
+    merged: bool = False
+
+
+@dataclass(frozen=True)
+class GuidedDGP(Search):
+    """Evolution on islands with edits chosen by gradients, and constants."""
+
+    primitives: PrimitiveSet = field(default_factory=PrimitiveSet.paper)
+    islands: Islands = field(default_factory=Islands)
+    scale: bool = True
+    n_jobs: int | None = None
+
+    def init(self, rng: np.random.Generator, data: Dataset, budget: Budget) -> IslandState:
+        """Generate the islands' first populations."""
+        i = self.islands
+        population = generate(
+            rng,
+            i.islands * i.population,
+            data.features,
+            primitives=self.primitives.extend(*(s for s in NEEDED if s not in self.primitives)),
+            feature_names=data.names,
+            p_constant=i.constants,
+        )
+        bounds = np.arange(i.islands + 1) * i.population
+        return IslandState(rng, population, np.full(len(population), np.nan), bounds=bounds)
+
+    def step(self, state: State, data: Dataset, budget: Budget) -> IslandState:
+        """Evolve for some generations; when exploration is over, bring the islands together."""
+        assert isinstance(state, IslandState)
+        if not state.merged and budget.share(state) >= self.islands.explore:
+            state = self.merge(state)
+        shares = self.islands.guided
+        count, first = len(state.bounds) - 1, int(state.merged)
+        generations = self.islands.generations
+        if budget.evaluations is not None:
+            left = (budget.evaluations - state.evaluations) // (count * self.islands.population)
+            generations = min(generations, max(1, left))
+        evolved = evolve(
+            state.rng,
+            state.population,
+            state.loss,
+            state.bounds,
+            self.columns(state, data),
+            self.primitives,
+            replace(self.islands, generations=generations),
+            [shares[(k + first) % len(shares)] for k in range(count)],
+            np.inf if budget.seconds is None else budget.seconds - state.seconds,
+            self.n_jobs,
+        )
+        return self.taken(state, evolved)
+
+    def merge(self, state: IslandState) -> IslandState:
+        """Give two islands all trees each."""
+        n = len(state.population)
+        twice = np.tile(np.arange(n), 2)
+        return replace(
+            state,
+            population=state.population[twice],
+            loss=state.loss[twice],
+            bounds=np.array([0, n, 2 * n]),
+            merged=True,
+        )
+
+    def taken(self, state: IslandState, evolved: Evolved) -> IslandState:
+        """Return the state after evolution, the best trees offered to the front."""
+        if evolved.best is not None:
+            state.front.offer(evolved.best, evolved.best_error)
+        return replace(
+            state,
+            population=evolved.population,
+            loss=evolved.error,
+            bounds=evolved.bounds,
+            evaluations=state.evaluations + evolved.evaluations,
+            iterations=state.iterations + 1,
+        )
+
+    def columns(self, state: State, data: Dataset) -> Dataset:
+        """Return the data in the precision that the search has come to need."""
+        best = state.front.most_accurate
+        near = best is not None and best.loss < SINGLE_ERROR
+        return data if near or data.rows < SINGLE_ROWS else data.single
