@@ -10,8 +10,9 @@ in adapters.py. A prediction that is not finite is replaced by the mean of the t
 of the training target. How size is counted is said in size.py.
 
 Rows are appended to results/peers.csv; runs that are there already are skipped. A run that is not
-over after 3 x seconds + 60 is killed. That and a crash are rows too, with a status and a message,
-and are tried again with --retry; the last row of a run counts. Compare versions with --results.
+over after 3 x seconds + 60 (or ten minutes, if the method knows no budget) is killed. That and a
+crash are rows too, with a status and a message, and are tried again with --retry; the last row of
+a run counts. Compare versions with --results.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ COLUMNS = [
     "seconds_taken", "expression", "status", "error", "commit", "machine",
 ]  # fmt: skip
 THREAD_VARIABLES = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM")
+UNTIMED_LIMIT = 600.0
 
 
 class Job(NamedTuple):
@@ -86,7 +88,7 @@ class Runner:
         """Run a job; return its status and the last words of a failed one."""
         if self.stopped.is_set():
             return "stopped", ""
-        limit = 3 * job.seconds + 60
+        limit = 3 * job.seconds + 60 if BY_METHOD[job.methods[0]].timed else UNTIMED_LIMIT
         threads = {f"{name}_NUM_THREADS": str(job.threads) for name in THREAD_VARIABLES}
         command = [sys.executable, str(HERE / "one_run.py"), job.methods[0]]
         command += [*map(str, job[1:]), str(out)]

@@ -89,7 +89,7 @@ def test_a_run_that_fails_is_a_row(load, data):
 
 def test_a_run_that_does_not_end_is_killed(load, data):
     module = load("peers")
-    (row,) = module.Runner().run(module.Job(("lasso",), data, 0, -19.99, 1))  # limit 0.03 s
+    (row,) = module.Runner().run(module.Job(("symgrad",), data, 0, -19.99, 1))  # limit 0.03 s
     assert row["status"] == "timeout"
 
 
