@@ -24,6 +24,12 @@ def test_factors_leave_products_and_quotients():
     assert in_units(Tree.parse("x0 + 2*x1 - x0")) == Tree.parse("2*x1")
 
 
+def test_a_shared_weight_is_written_once():
+    plain = in_units(Tree.parse("x0 + x1 - x2"), slope=0.3, intercept=2.0)
+    assert plain == Tree.parse("0.3*(x0 + x1 - x2) + 2")
+    assert in_units(Tree.parse("x0 + 2*x1"), slope=0.5) == Tree.parse("0.5*x0 + x1")
+
+
 def test_sums_need_no_minus():
     primitives = PrimitiveSet(["+", "*", "sin"])
     tree = Tree.parse("sin(x0) + -2*x1", primitives=primitives)

@@ -20,6 +20,9 @@ from symgrad.tree.units import in_units
 ENOUGH = 0.95
 """Share of the balanced formula's R2 that the simple one must reach."""
 
+REACH = 100
+"""How far a formula's values may lie beyond the target's range, in units of that range."""
+
 
 @dataclass(frozen=True)
 class Formula:
@@ -86,7 +89,9 @@ def choose(found: list[Formula], how: str, data: Dataset, margin: float = 0.0) -
     """Return the formula that becomes the model: the first choice that is safe.
 
     A formula is safe if interval arithmetic shows it to be defined in the whole box that the
-    data spans, not only at its rows. If none is, the first choice is taken as it is.
+    data spans, not only at its rows, and its values there to be no further from the target's
+    range than `REACH` times that range: spikes that catch a single row are not. If none is safe,
+    the first choice is taken as it is.
 
     Parameters
     ----------
@@ -103,7 +108,18 @@ def choose(found: list[Formula], how: str, data: Dataset, margin: float = 0.0) -
     order = CHOICES[how](found)
     low, high = data.X.min(axis=0).astype(float), data.X.max(axis=0).astype(float)
     span = margin * (high - low)
-    return next((f for f in order if bounds(f.tree, low - span, high + span) is not None), order[0])
+
+    def safe(tree: Tree) -> bool:
+        assert data.y is not None
+        values = bounds(tree, low - span, high + span)
+        reach = REACH * np.ptp(data.y)
+        return (
+            values is not None
+            and values[0] >= data.y.min() - reach
+            and values[1] <= data.y.max() + reach
+        )
+
+    return next((f for f in order if safe(f.tree)), order[0])
 
 
 def _balanced(found: list[Formula]) -> list[Formula]:

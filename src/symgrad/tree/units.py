@@ -92,23 +92,39 @@ class _Writer:
         self.codes = primitives.functions
 
     def write(self, s: _Sum) -> Code:
-        """Return the postfix of a sum, terms with positive weights first."""
-        out: Code = ()
-        for term, weight in sorted(s.terms.items(), key=lambda item: item[1] < 0):
-            minus = bool(out) and weight < 0 and "-" in self.codes
-            part = self.weighted(term, -weight if minus else weight)
-            out = (*out, *part, (self.codes["-" if minus else "+"], 0.0)) if out else part
-        if not out:
+        """Return the postfix of a sum; a weight that many terms share is written once."""
+        if not s.terms:
             return ((CONSTANT, s.number),)
-        if s.number == 0:
-            return out
-        minus = s.number < 0 and "-" in self.codes
-        return (*out, (CONSTANT, abs(s.number) if minus else s.number),
-                (self.codes["-" if minus else "+"], 0.0))  # fmt: skip
+        plain = self.joined(s.terms)
+        sizes = [abs(w) for w in s.terms.values()]
+        common = max(sizes, key=sizes.count)
+        if common != 1 and sizes.count(common) > 1:
+            inner = self.joined({t: w / common for t, w in s.terms.items()})
+            factored = self.weighted(inner, common)
+            plain = min(plain, factored, key=len)
+        return self.appended(plain, ((CONSTANT, abs(s.number)),), s.number) if s.number else plain
+
+    def joined(self, terms: dict[Code, float]) -> Code:
+        """Return the sum of weighted terms, those with positive weights first."""
+        out: Code = ()
+        for term, weight in sorted(terms.items(), key=lambda item: item[1] < 0):
+            if out:
+                out = self.appended(out, self.weighted(term, abs(weight)), weight)
+            else:
+                out = self.weighted(term, weight)
+        return out
+
+    def appended(self, out: Code, part: Code, sign: float) -> Code:
+        """Return ``out + part`` or ``out - part``."""
+        if sign < 0 and "-" not in self.codes:
+            part, sign = self.weighted(part, -1.0), 1.0
+        return (*out, *part, (self.codes["-" if sign < 0 else "+"], 0.0))
 
     def weighted(self, term: Code, weight: float) -> Code:
         if weight == 1:
             return term
+        if len(term) == 1 and term[0][0] == CONSTANT:
+            return ((CONSTANT, weight * term[0][1]),)
         if term[0] == (CONSTANT, 1.0) and term[-1] == (self.codes.get("/"), 0.0):
             return ((CONSTANT, weight), *term[1:])  # 1/t
         if weight == -1 and "neg" in self.codes:

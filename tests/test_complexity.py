@@ -1,0 +1,43 @@
+import numpy as np
+import pytest
+
+from symgrad import PrimitiveSet, Tree
+from symgrad.data.complexity import description_length
+
+PAPER = PrimitiveSet.paper()
+
+
+def length(text, error, rows=200, features=10):
+    return description_length(Tree.parse(text, primitives=PAPER), error, rows, features)
+
+
+def test_better_fits_and_smaller_formulas_are_shorter():
+    assert length("x0", 0.1) < length("x0", 0.2)
+    assert length("x0", 0.1) < length("x0 + x1", 0.1) < length("x0 + 2*x1", 0.1)
+    assert length("x0 + x1", 0.1, features=10) < length("x0 + x1", 0.1, features=10_000)
+
+
+def test_by_hand():
+    words = 2 * np.log(10) + 3 * np.log(3) + np.log(8)
+    expected = 200 * np.log(0.25) + 2 * np.log(200) + 2 * words
+    assert length("x0 + x1", 0.25) == pytest.approx(expected)
+
+
+def test_a_constant_says_nothing():
+    assert length("3", 1.0) == pytest.approx(np.log(200))
+
+
+def test_an_exact_fit_is_finite():
+    assert np.isfinite(length("x0", 0.0))
+
+
+@pytest.mark.parametrize("features", [10, 100, 10_000])
+def test_the_best_of_many_noise_features_is_not_worth_its_words(features):
+    """The largest of d chance correlations explains about 2 ln(d) / n."""
+    rng = np.random.default_rng(features)
+    found = 0
+    for _ in range(20):
+        y, X = rng.normal(size=100), rng.normal(size=(100, features))
+        best = np.max(np.square((y - y.mean()) @ (X - X.mean(0)) / 100 / y.std() / X.std(0)))
+        found += length("x0", 1 - best, 100, features) < length("1", 1.0, 100, features)
+    assert found <= 1

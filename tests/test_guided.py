@@ -1,0 +1,68 @@
+import pickle
+
+import numpy as np
+import pytest
+
+from symgrad import Dataset
+from symgrad.evolution.islands import Islands
+from symgrad.search.base import Budget, run
+from symgrad.search.guided import GuidedDGP
+
+SMALL = GuidedDGP(islands=Islands(islands=3, population=40, generations=2))
+
+
+def data(rows=120, features=6):
+    X = np.random.default_rng(0).normal(size=(rows, features))
+    return Dataset(X, X[:, 0] * X[:, 1] + 0.5 * X[:, 2], dtype=np.float64)
+
+
+def test_islands_come_together_when_exploration_is_over():
+    counts = []
+    run(
+        SMALL,
+        data(),
+        Budget(iterations=6),
+        np.random.default_rng(0),
+        watch=lambda state: counts.append((len(state.bounds) - 1, state.merged)),
+    )
+    assert counts[0] == (3, False)
+    assert counts[-1][1]
+    assert sorted(merged for _, merged in counts) == [merged for _, merged in counts]
+
+
+def test_a_state_can_be_stored_and_continued():
+    rng = np.random.default_rng(0)
+    half = run(SMALL, data(), Budget(iterations=2), rng)
+    stored = pickle.loads(pickle.dumps(half))
+    a, b = (run(SMALL, data(), Budget(iterations=4), s) for s in (half, stored))
+    np.testing.assert_array_equal(a.population.code, b.population.code)
+    np.testing.assert_array_equal(a.loss, b.loss)
+
+
+def test_small_budgets_are_kept_approximately():
+    state = run(SMALL, data(), Budget(evaluations=500), np.random.default_rng(0))
+    assert 500 <= state.evaluations < 3000
+
+
+def test_single_precision_until_formulas_are_nearly_exact():
+    wide = data(rows=400)
+    state = SMALL.init(np.random.default_rng(0), wide, Budget())
+    assert SMALL.columns(state, wide).X.dtype == np.float32
+    assert SMALL.columns(state, data()).X.dtype == np.float64  # few rows
+    end = run(SMALL, wide, Budget(iterations=30, target=1e-20), np.random.default_rng(0))
+    assert SMALL.columns(end, wide).X.dtype == np.float64
+    assert end.front.most_accurate.loss < 1e-12
+
+
+@pytest.mark.parametrize("formula", ["x0*x1/(1 + x2^2)", "exp(-x0^2) + sin(2*x1)"])
+def test_formulas_are_found(formula):
+    from symgrad import Tree
+
+    X = np.random.default_rng(1).normal(size=(200, 5))
+    target = Tree.parse(formula).evaluate(X)
+    search = GuidedDGP(islands=Islands(population=150))
+    state = run(
+        search, Dataset(X, target, dtype=np.float64), Budget(evaluations=300_000, target=1e-10),
+        np.random.default_rng(0),
+    )  # fmt: skip
+    assert state.front.most_accurate.loss < 1e-6

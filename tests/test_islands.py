@@ -1,0 +1,141 @@
+import numpy as np
+import pytest
+
+from symgrad import Dataset, Forest, PrimitiveSet
+from symgrad.data.evaluate import score
+from symgrad.evolution.islands import Islands, evolve
+from symgrad.tree.generate import generate
+
+PAPER = PrimitiveSet.paper()
+SMALL = Islands(islands=2, population=40, generations=3)
+
+
+def data(rows=200, features=8, dtype=np.float64, weights=None):
+    X = np.random.default_rng(0).normal(size=(rows, features))
+    y = X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2])
+    return Dataset(X, y, dtype=dtype, weights=weights)
+
+
+def start(settings, features=8, primitives=PAPER, **kwargs):
+    n = settings.islands * settings.population
+    forest = generate(np.random.default_rng(1), n, features, primitives=primitives, **kwargs)
+    return forest, np.full(n, np.nan), np.arange(settings.islands + 1) * settings.population
+
+
+def grown(settings=SMALL, guided=(0.0, 0.3), dataset=None, seed=0, primitives=PAPER, **kwargs):
+    dataset = dataset or data()
+    first = start(settings, dataset.features, primitives)
+    rng = np.random.default_rng(seed)
+    return evolve(rng, *first, dataset, primitives, settings, guided, **kwargs)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_errors_belong_to_the_trees(dtype, weighted):
+    weights = np.random.default_rng(2).uniform(size=200) if weighted else None
+    dataset = data(dtype=dtype, weights=weights)
+    result = grown(dataset=dataset)
+    tolerance = 1e-9 if dtype == np.float64 else 1e-5
+    for forest, error in ((result.population, result.error), (result.best, result.best_error)):
+        np.testing.assert_allclose(error, 1 - score(forest, dataset).r2, rtol=1e-4, atol=tolerance)
+
+
+def test_islands_keep_their_size_and_their_limits():
+    result = grown(Islands(islands=2, population=40, generations=4, max_size=15, max_depth=4))
+    assert (np.diff(result.bounds) <= 40).all()
+    assert result.bounds[-1] == len(result.population)
+    assert result.population.sizes.max() <= 15
+    assert max(tree.depth for tree in result.population) <= 4
+    assert result.evaluations >= 2 * 40 * 4
+
+
+def test_no_two_members_are_the_same():
+    result = grown()
+    for first, last in zip(result.bounds[:-1], result.bounds[1:], strict=True):
+        pairs = set(
+            zip(
+                result.population.sizes[first:last], result.error[first:last].round(12), strict=True
+            )
+        )
+        assert len(pairs) == last - first
+
+
+def test_the_best_of_each_size_is_at_least_as_good_as_any_member():
+    result = grown()
+    best = {}
+    for size, error in zip(result.best.sizes, result.best_error, strict=True):
+        best[size] = min(error, best.get(size, np.inf))
+    for size, error in zip(result.population.sizes, result.error, strict=True):
+        assert best[size] <= error * (1 + 1e-9)
+
+
+def test_the_number_of_threads_does_not_matter_but_the_seed_does():
+    a, b, c = grown(n_jobs=1), grown(n_jobs=2), grown(seed=5)
+    np.testing.assert_array_equal(a.population.code, b.population.code)
+    np.testing.assert_array_equal(a.population.value, b.population.value)
+    np.testing.assert_array_equal(a.error, b.error)
+    assert a.population != c.population
+
+
+def test_guidance_finds_the_features_among_many():
+    """At equal evaluations, islands with guided edits reach a product among 300 features."""
+    X = np.random.default_rng(3).normal(size=(200, 300))
+    dataset = Dataset(X, X[:, 7] * X[:, 200] + X[:, 50], dtype=np.float64)
+    settings = Islands(islands=1, population=100, generations=10)
+    blind = grown(settings, (0.0,), dataset)
+    guided = grown(settings, (0.3,), dataset)
+    assert guided.best_error.min() < 1e-9
+    assert blind.best_error.min() > 0.1
+
+
+def test_without_constants_there_are_none():
+    settings = Islands(islands=1, population=50, generations=5, constants=0.0)
+    result = grown(settings, (0.3,))
+    leaves = result.population.code[result.population.code < 0]
+    assert (leaves != -(2**31)).all()
+
+
+def test_only_allowed_functions_are_drawn():
+    primitives = PrimitiveSet(["+", "*", "tanh", "bump(x) = exp(-x*x)"])
+    result = grown(primitives=primitives)
+    used = {
+        result.population.primitives[c].name for c in np.unique(result.population.code) if c >= 0
+    }
+    assert used <= {"add", "mul", "tanh", "bump"}
+    assert "bump" in used
+
+
+def test_time_ends_it():
+    settings = Islands(islands=1, population=100, generations=10**6)
+    assert grown(settings, (0.1,), seconds=0.2).evaluations > 100
+
+
+def test_ctrl_c(press_ctrl_c):
+    settings = Islands(islands=2, population=100, generations=10**6)
+    since = press_ctrl_c()
+    with pytest.raises(KeyboardInterrupt):
+        grown(settings, (0.1, 0.2))
+    assert since() < 1
+
+
+def test_all_invalid_first_trees_leave_something():
+    primitives = PrimitiveSet(["log", "+", "*"])
+    dataset = Dataset(-np.ones((5, 1)) * [[1], [2], [3], [4], [5]], np.arange(5.0))
+    forest = Forest.from_strings(["log(x0)"] * 4, primitives=primitives)
+    settings = Islands(islands=1, population=4, generations=1)
+    rng = np.random.default_rng(0)
+    result = evolve(
+        rng, forest, np.full(4, np.nan), np.array([0, 4]), dataset, primitives, settings, [0.0]
+    )
+    assert len(result.population) >= 1
+    assert result.best is None
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"islands": 0}, {"population": 1}, {"crossover": 2}, {"guided": ()}, {"guided": (2.0,)},
+     {"fit_steps": -1}, {"explore": -0.1}],
+)  # fmt: skip
+def test_bad_settings_are_named(settings):
+    with pytest.raises(ValueError, match=next(iter(settings))):
+        Islands(**settings)

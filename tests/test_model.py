@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+
+from symgrad import Dataset, Forest, Tree
+from symgrad.evolution.front import Front
+from symgrad.model import Formula, choose, formulas
+
+
+def lines(rows=100, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(1, 3, size=(rows, 2))
+    return Dataset(X, 2 * X[:, 0] + 0.1 * rng.normal(size=rows) + 5, dtype=np.float64)
+
+
+def front_of(*texts):
+    front = Front()
+    front.offer(Forest.from_strings(texts), np.linspace(0.9, 0.1, len(texts)))
+    return front
+
+
+def test_formulas_are_in_the_users_units_from_small_to_large():
+    exact = lines()
+    data = exact.standardize()
+    found = formulas(front_of("x0", "x0 + 0.001*x1"), data, exact, scale=True)
+    assert [f.tree.size for f in found] == sorted(f.tree.size for f in found)
+    assert found[0].tree == Tree([-(2**31)], [exact.y.mean()], found[0].tree.primitives)
+    assert found[0].r2 == 0
+    line = found[1]
+    assert line.tree.features == ("x0",)
+    np.testing.assert_allclose(line.tree.evaluate(exact.X), exact.y, atol=0.5)
+    assert line.loss == pytest.approx(np.mean((line.tree.evaluate(exact.X) - exact.y) ** 2))
+    assert line.r2 == pytest.approx(1 - line.loss / exact.y.var())
+
+
+def test_without_a_line_trees_stay_as_they_are():
+    exact = lines()
+    found = formulas(front_of("x0 + x0"), exact, exact, scale=False)
+    assert [str(f.tree) for f in found] == ["x0 + x0"]
+    assert all(f.valid for f in found)
+
+
+def test_nothing_valid_leaves_the_mean():
+    exact = lines()
+    (only,) = formulas(front_of("log(-x0)"), exact, exact, scale=False)
+    assert not only.valid
+    assert only.tree.size == 1
+
+
+def formula(text, loss, length):
+    return Formula(Tree.parse(text), loss, 1 - loss, length)
+
+
+def test_the_three_choices():
+    found = [
+        formula("3", 1.0, 5.0),
+        formula("x0", 0.12, -80.0),
+        formula("x0 + x1", 0.1, -90.0),
+        formula("x0 + x1 + sin(x0)", 0.09, -70.0),
+    ]
+    data = lines()
+    assert choose(found, "balanced", data) is found[2]
+    assert choose(found, "accurate", data) is found[3]
+    assert choose(found, "simple", data) is found[1]
+
+
+@pytest.mark.parametrize("text", ["1/(x0 - 2.01)", "log(x0 - 1.5)", "exp(9*x0) - exp(8*x1)"])
+def test_poles_holes_and_spikes_inside_the_box_are_not_chosen(text):
+    found = [formula("x0", 0.2, -10.0), formula(text, 0.1, -90.0)]
+    assert choose(found, "balanced", lines()) is found[0]
+    assert choose(found[1:], "balanced", lines()) is found[1]
+
+
+def test_the_margin_widens_the_box():
+    found = [formula("x0", 0.2, -10.0), formula("1/(x0 - 0.5)", 0.1, -90.0)]
+    assert choose(found, "balanced", lines()) is found[1]
+    assert choose(found, "balanced", lines(), margin=0.5) is found[0]
