@@ -11,9 +11,11 @@ from symgrad.search.guided import GuidedDGP
 SMALL = GuidedDGP(islands=Islands(islands=3, population=40, generations=2))
 
 
-def data(rows=120, features=6):
-    X = np.random.default_rng(0).normal(size=(rows, features))
-    return Dataset(X, X[:, 0] * X[:, 1] + 0.5 * X[:, 2], dtype=np.float64)
+def data(rows=120, features=6, noise=0.1):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(rows, features))
+    y = X[:, 0] * X[:, 1] + 0.5 * X[:, 2] + noise * rng.normal(size=rows)
+    return Dataset(X, y, dtype=np.float64)
 
 
 def test_islands_come_together_when_exploration_is_over():
@@ -45,11 +47,13 @@ def test_small_budgets_are_kept_approximately():
 
 
 def test_single_precision_until_formulas_are_nearly_exact():
-    wide = data(rows=400)
+    wide = data(rows=400, noise=0.0)
     state = SMALL.init(np.random.default_rng(0), wide, Budget())
     assert SMALL.columns(state, wide).X.dtype == np.float32
     assert SMALL.columns(state, data()).X.dtype == np.float64  # few rows
-    end = run(SMALL, wide, Budget(iterations=30, target=1e-20), np.random.default_rng(0))
+    end = run(SMALL, wide, Budget(iterations=60), np.random.default_rng(0))
+    assert end.iterations < 60  # an exact formula ends the search
+    assert SMALL.found(end, wide)
     assert SMALL.columns(end, wide).X.dtype == np.float64
     assert end.front.most_accurate.loss < 1e-12
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -23,10 +25,10 @@ def start(settings, features=8, primitives=PAPER, **kwargs):
 
 
 def grown(settings=SMALL, guided=(0.0, 0.3), dataset=None, seed=0, primitives=PAPER, **kwargs):
-    dataset = dataset or data()
+    dataset, settings = dataset or data(), replace(settings, guided=guided)
     first = start(settings, dataset.features, primitives)
     rng = np.random.default_rng(seed)
-    return evolve(rng, *first, dataset, primitives, settings, guided, **kwargs)
+    return evolve(rng, *first, dataset, primitives, settings, **kwargs)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -89,7 +91,7 @@ def test_guidance_finds_the_features_among_many():
 
 
 def test_without_constants_there_are_none():
-    settings = Islands(islands=1, population=50, generations=5, constants=0.0)
+    settings = Islands(islands=1, population=50, generations=5, constants=(0.0,))
     result = grown(settings, (0.3,))
     leaves = result.population.code[result.population.code < 0]
     assert (leaves != -(2**31)).all()
@@ -125,7 +127,7 @@ def test_all_invalid_first_trees_leave_something():
     settings = Islands(islands=1, population=4, generations=1)
     rng = np.random.default_rng(0)
     result = evolve(
-        rng, forest, np.full(4, np.nan), np.array([0, 4]), dataset, primitives, settings, [0.0]
+        rng, forest, np.full(4, np.nan), np.array([0, 4]), dataset, primitives, settings
     )
     assert len(result.population) >= 1
     assert result.best is None
@@ -133,7 +135,7 @@ def test_all_invalid_first_trees_leave_something():
 
 @pytest.mark.parametrize(
     "settings",
-    [{"islands": 0}, {"population": 1}, {"crossover": 2}, {"guided": ()}, {"guided": (2.0,)},
+    [{"islands": 0}, {"population": 1}, {"crossover": 2}, {"guided": ()}, {"guided": (2.0,)}, {"constants": ()},
      {"fit_steps": -1}, {"explore": -0.1}],
 )  # fmt: skip
 def test_bad_settings_are_named(settings):

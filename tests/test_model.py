@@ -3,7 +3,7 @@ import pytest
 
 from symgrad import Dataset, Forest, Tree
 from symgrad.evolution.front import Front
-from symgrad.model import Formula, choose, formulas
+from symgrad.model import Formula, choose, formulas, rounded
 
 
 def lines(rows=100, seed=0):
@@ -44,6 +44,17 @@ def test_nothing_valid_leaves_the_mean():
     (only,) = formulas(front_of("log(-x0)"), exact, exact, scale=False)
     assert not only.valid
     assert only.tree.size == 1
+
+
+def test_constants_lose_decimals_that_the_data_do_not_support():
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    data = Dataset(X, X[:, 0] * X[:, 1] + 2 * X[:, 0], dtype=np.float64)
+    tree = Tree.parse("1.0000000001*x0*x1 + 1.9999999999*x0 + 1e-10*x1 - 1e-11")
+    plain, loss = rounded(tree, data, 80)
+    assert plain.size == Tree.parse("x0*x1 + 2*x0").size
+    assert loss < 1e-30
+    rough = Tree.parse("1.3*x0*x1 + 2*x0")
+    assert rounded(rough, Dataset(X, rough.evaluate(X), dtype=np.float64), 80)[0] == rough
 
 
 def formula(text, loss, length):

@@ -147,7 +147,7 @@ def evolve(
     y: NDArray[np.float64],
     weight: NDArray[np.float64],
     scaled: bool,
-    sprout: Sprout,
+    sprouts: list[Sprout],
     options: list[IslandOptions],
     generations: int,
     seconds: float,

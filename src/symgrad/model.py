@@ -20,6 +20,15 @@ from symgrad.tree.units import in_units
 ENOUGH = 0.95
 """Share of the balanced formula's R2 that the simple one must reach."""
 
+EXACT = 1e-10
+"""Error, relative to the variance of y, below which a formula is taken to be the law itself."""
+
+LARGEST_WHOLE = 10
+"""Constants up to this size are rounded to whole numbers where the data allow it."""
+
+ROUNDING = 1e-14
+"""Error, relative to the variance of y, below which no decimals are kept."""
+
 REACH = 100
 """How far a formula's values may lie beyond the target's range, in units of that range."""
 
@@ -80,9 +89,42 @@ def _formula(tree: Tree, data: Dataset, exact: Dataset, scale: bool, rows: float
             plain = in_units(tree, data.center, data.scale, *line)
     except OverflowError:
         return None
-    loss, r2 = float(scores.mse[0]), float(scores.r2[0])
-    length = description_length(tree, 1 - r2, rows, exact.features)
-    return Formula(plain.simplify(), loss, r2, length)
+    length = description_length(tree, 1 - float(scores.r2[0]), rows, exact.features)
+    plain, loss = rounded(plain.simplify(), exact, rows) if scale else (plain, scores.mse[0])
+    return Formula(plain, float(loss), 1 - float(loss) / variance(exact), length)
+
+
+def variance(data: Dataset) -> float:
+    """Return the weighted variance of the target."""
+    assert data.y is not None
+    mean = np.average(data.y, weights=data.weights)
+    return float(np.average((data.y - mean) ** 2, weights=data.weights))
+
+
+def rounded(tree: Tree, data: Dataset, rows: float) -> tuple[Tree, float]:
+    """Return the formula with whole numbers for the constants that do not need their decimals.
+
+    A constant becomes the nearest whole number if the data are described no worse, counting half
+    a log of the number of rows for each number that is spared. Also returns the error.
+    """
+    loss = float(score(Forest.of([tree]), data, scale=False).mse[0])
+    floor = ROUNDING * variance(data)
+    while True:
+        whole = np.round(tree.value)
+        spots = np.flatnonzero((tree.value != whole) & (np.abs(whole) <= LARGEST_WHOLE))
+        if not spots.size:
+            return tree, loss
+        values = np.tile(tree.value, (len(spots), 1))
+        values[np.arange(len(spots)), spots] = whole[spots]
+        offset = np.arange(len(spots) + 1) * tree.size
+        tried = Forest(np.tile(tree.code, len(spots)), values.ravel(), offset, tree.primitives,
+                       tree.names)  # fmt: skip
+        losses = score(tried, data, scale=False).mse
+        best = int(np.argmin(losses))
+        if not rows * np.log(max(losses[best], floor) / max(loss, floor)) <= np.log(rows):
+            return tree, loss
+        tree = tried[best].simplify()
+        loss = float(score(Forest.of([tree]), data, scale=False).mse[0])
 
 
 def choose(found: list[Formula], how: str, data: Dataset, margin: float = 0.0) -> Formula:
@@ -90,8 +132,8 @@ def choose(found: list[Formula], how: str, data: Dataset, margin: float = 0.0) -
 
     A formula is safe if interval arithmetic shows it to be defined in the whole box that the
     data spans, not only at its rows, and its values there to be no further from the target's
-    range than `REACH` times that range: spikes that catch a single row are not. If none is safe,
-    the first choice is taken as it is.
+    range than `REACH` times that range: spikes that catch a single row are not. A formula that is
+    `EXACT` may have its poles. If none is safe, the first choice is taken as it is.
 
     Parameters
     ----------
@@ -109,9 +151,11 @@ def choose(found: list[Formula], how: str, data: Dataset, margin: float = 0.0) -
     low, high = data.X.min(axis=0).astype(float), data.X.max(axis=0).astype(float)
     span = margin * (high - low)
 
-    def safe(tree: Tree) -> bool:
+    def safe(formula: Formula) -> bool:
         assert data.y is not None
-        values = bounds(tree, low - span, high + span)
+        if 1 - formula.r2 < EXACT:
+            return True
+        values = bounds(formula.tree, low - span, high + span)
         reach = REACH * np.ptp(data.y)
         return (
             values is not None
@@ -119,7 +163,7 @@ def choose(found: list[Formula], how: str, data: Dataset, margin: float = 0.0) -
             and values[1] <= data.y.max() + reach
         )
 
-    return next((f for f in order if safe(f.tree)), order[0])
+    return next((f for f in order if safe(f)), order[0])
 
 
 def _balanced(found: list[Formula]) -> list[Formula]:

@@ -65,19 +65,22 @@ nb::tuple py_fit_constants(const Forest& forest, const Matrix<T>& X, const Vecto
 template <class T>
 nb::tuple py_evolve(const Forest& forest, const Vector<double>& error,
                     const Vector<int64_t>& island, const Matrix<T>& X, const Vector<double>& y,
-                    const Vector<double>& weight, bool scaled, const Sprout& sprout,
+                    const Vector<double>& weight, bool scaled,
+                    const std::vector<Sprout>& sprouts,
                     const std::vector<IslandOptions>& options, int generations, double seconds,
                     uint64_t seed, int jobs) {
   const Problem<T> problem = problem_of(forest, X, y, weight, scaled);
-  require(int64_t(X.shape(1)) == sprout.features,
-          "X must have as many columns as there are features");
+  for (const Sprout& sprout : sprouts)
+    require(int64_t(X.shape(1)) == sprout.features,
+            "X must have as many columns as there are features");
   require(int64_t(error.size()) == forest.trees(), "error must have one value per tree");
   const int64_t islands = int64_t(island.size()) - 1;
   require(islands > 0 && island.data()[0] == 0 && island.data()[islands] == forest.trees(),
           "island must span the trees");
   for (int64_t k = 0; k < islands; ++k)
     require(island.data()[k] <= island.data()[k + 1], "island must ascend");
-  require(int64_t(options.size()) == islands, "there must be one set of options per island");
+  require(int64_t(options.size()) == islands && int64_t(sprouts.size()) == islands,
+          "there must be one set of options and one sprout per island");
   std::vector<std::unique_ptr<Island<T>>> evolved(static_cast<size_t>(islands));
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
   detached([&] {
@@ -87,7 +90,7 @@ nb::tuple py_evolve(const Forest& forest, const Vector<double>& error,
         for (int64_t t = island.data()[k]; t < island.data()[k + 1]; ++t)
           members.push_back({Genome(forest.tree(t)), error.data()[t]});
         auto& own = evolved[size_t(k)];
-        own = std::make_unique<Island<T>>(problem, sprout, options[size_t(k)], std::move(members),
+        own = std::make_unique<Island<T>>(problem, sprouts[size_t(k)], options[size_t(k)], std::move(members),
                                           seed, uint64_t(k));
         own->evolve(generations, [&] { return stop() || Clock::now() > end; });
       };

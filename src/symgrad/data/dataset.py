@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from symgrad.arrays import as_columns, as_floats, converted
 from symgrad.tree.names import FeatureNames
 
+BLOCK = 1_000_000
+"""Numbers that are worked on at a time."""
+
 FAR = 8
 """Deviations from 0 beyond which a column's mean hides its variation."""
 
@@ -101,23 +104,23 @@ class Dataset:
             meaning: the center is 0 unless the mean is more than 8 deviations away from it, and
             the scale a power of 2, which is 1 for deviations from 1/4 to 4.
         """
-        center = np.empty(self.features)
-        scale = np.empty(self.features)
+        center, scale = np.zeros(self.features), np.ones(self.features)
         X = np.empty_like(self.X, order="F")
-        for j in range(self.features):  # by column: no second copy of the table in float64
-            column = self.X[:, j].astype(np.float64)
-            unit = np.abs(column).max() or 1.0  # squares must not overflow or vanish
-            column /= unit
-            mean, deviation = column.mean(), column.std()
-            varies = deviation > 4 * np.finfo(self.X.dtype).eps and deviation * unit > 0
-            center[j] = mean * unit
-            scale[j] = deviation * unit if varies else 1.0
-            X[:, j] = (column - mean) / deviation if varies else 0.0
-            if gently and varies:
-                power = np.round(np.log2(deviation) + np.log2(unit))
-                scale[j] = 2.0**power if abs(power) > 2 else 1.0
-                center[j] = center[j] if abs(mean) > FAR * deviation else 0.0
-                X[:, j] = (self.X[:, j].astype(np.float64) - center[j]) / scale[j]
+        width = max(1, BLOCK // self.rows)
+        for first in range(0, self.features, width):  # no second copy of the table in float64
+            part = slice(first, first + width)
+            table = self.X[:, part].astype(np.float64)
+            unit = np.abs(table).max(axis=0)  # squares must not overflow or vanish
+            unit[unit == 0] = 1.0
+            mean, deviation = (table / unit).mean(axis=0), (table / unit).std(axis=0)
+            varies = (deviation > 4 * np.finfo(self.X.dtype).eps) & (deviation * unit > 0)
+            c, s = mean * unit, np.where(varies, deviation * unit, 1.0)
+            if gently:
+                power = np.round(np.log2(np.where(varies, deviation, 1.0)) + np.log2(unit))
+                c[varies & (np.abs(mean) <= FAR * deviation)] = 0.0
+                s = np.where(varies & (np.abs(power) > 2), 2.0**power, 1.0)
+            X[:, part] = np.where(varies, (table - c) / s, 0.0)
+            center[part], scale[part] = c, s
         if self.center is not None and self.scale is not None:
             center, scale = self.center + self.scale * center, self.scale * scale
         result = self._with(X, self.y, self.weights)

@@ -42,8 +42,9 @@ class Islands:
         Share of offspring that get the best product of two features, on guided islands.
     pair_work : float
         Most that the search for pairs may take of all work.
-    constants : float
-        Probability that a random leaf is a constant; 0 for formulas without constants.
+    constants : tuple of float
+        Probability that a random leaf is a constant; islands take these in turn. Those with 0
+        make formulas without constants, which are exact or nothing.
     fit_gate : float
         An offspring's constants are fitted if its error is below this times its parent's.
     fit_steps, record_steps : int
@@ -62,15 +63,15 @@ class Islands:
     chain: int = 3
     pairs: float = 0.01
     pair_work: float = 0.2
-    constants: float = 0.2
+    constants: tuple[float, ...] = (0.2, 0.2, 0.2, 0.0)
     fit_gate: float = 1.1
     fit_steps: int = 2
     record_steps: int = 5
-    max_size: int = 50
+    max_size: int = 80
     max_depth: int = 12
 
     def __post_init__(self) -> None:
-        for name in ("explore", "crossover", "pairs", "pair_work", "constants"):
+        for name in ("explore", "crossover", "pairs", "pair_work"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} must be from 0 to 1, got {getattr(self, name)}")
         for name in ("islands", "generations", "tournament", "chain", "max_size", "max_depth"):
@@ -78,8 +79,10 @@ class Islands:
                 raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
         if self.population < 2:
             raise ValueError(f"population must be at least 2, got {self.population}")
-        if not self.guided or not all(0 <= g <= 1 for g in self.guided):
-            raise ValueError(f"guided must hold shares from 0 to 1, got {self.guided}")
+        for name in ("guided", "constants"):
+            shares = getattr(self, name)
+            if not shares or not all(0 <= s <= 1 for s in shares):
+                raise ValueError(f"{name} must hold shares from 0 to 1, got {shares}")
         for name in ("fit_steps", "record_steps"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must not be negative, got {getattr(self, name)}")
@@ -118,7 +121,7 @@ def evolve(
     data: Dataset,
     primitives: PrimitiveSet,
     settings: Islands,
-    guided: Sequence[float],
+    first: int = 0,
     seconds: float = np.inf,
     n_jobs: int | None = None,
 ) -> Evolved:
@@ -137,14 +140,18 @@ def evolve(
         Functions to draw from.
     settings : Islands
         How.
-    guided : sequence of float
-        Each island's share of guided offspring.
+    first : int
+        Where in `guided` and `constants` the first island stands.
     seconds : float
         Time after which islands stop where they are.
     n_jobs : int, optional
         Number of threads. It does not change the result, unless time runs out.
     """
     assert data.y is not None
+
+    def turns(values: Sequence[float]) -> list[float]:
+        return [values[(k + first) % len(values)] for k in range(len(bounds) - 1)]
+
     members, new_bounds, best, evaluations = _core.evolve(
         population._core,
         np.ascontiguousarray(error, np.float64),
@@ -153,8 +160,8 @@ def evolve(
         data.y,
         np.empty(0) if data.weights is None else data.weights,
         True,
-        sprout(primitives, data.features, p_constant=settings.constants),
-        [settings.options(g) for g in guided],
+        [sprout(primitives, data.features, p_constant=c) for c in turns(settings.constants)],
+        [settings.options(g) for g in turns(settings.guided)],
         settings.generations,
         min(seconds, 1e9),
         int(rng.integers(2**63)),

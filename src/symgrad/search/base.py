@@ -112,6 +112,10 @@ class Search(ABC):
     def step(self, state: State, data: Dataset, budget: Budget) -> State:
         """Return the state after one iteration; the given one is spent."""
 
+    def found(self, state: State, data: Dataset) -> bool:
+        """Whether there is nothing left to look for."""
+        return False
+
     def evaluate(
         self, state: State, forest: Forest, data: Dataset
     ) -> tuple[NDArray[np.float64], State]:
@@ -143,6 +147,6 @@ def run(
 
     if isinstance(state, np.random.Generator):
         state = timed(search.init(state, data, budget))
-    while not budget.spent(state):
+    while not (budget.spent(state) or search.found(state, data)):
         state = timed(search.step(state, data, budget))
     return state

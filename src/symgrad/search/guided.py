@@ -8,7 +8,9 @@ islands; constants are fitted on the way, and every tree is judged by the best l
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +27,12 @@ SINGLE_ROWS = 256
 
 SINGLE_ERROR = 1e-4
 """Down to this error (1 - R2); below it float32 cannot tell formulas apart."""
+
+EXACT = 1e-14
+"""Error of an exact formula."""
+
+ROWS_PER_NUMBER = 10
+"""Rows it takes for each constant, the line's two included, to believe that it is exact."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +63,19 @@ class GuidedDGP(Search):
     def init(self, rng: np.random.Generator, data: Dataset, budget: Budget) -> IslandState:
         """Generate the islands' first populations."""
         i = self.islands
-        population = generate(
-            rng,
-            i.islands * i.population,
-            data.features,
-            primitives=self.primitives.extend(*(s for s in NEEDED if s not in self.primitives)),
-            feature_names=data.names,
-            p_constant=i.constants,
-        )
+        primitives = self.primitives.extend(*(s for s in NEEDED if s not in self.primitives))
+        parts = [
+            generate(
+                rng,
+                i.population,
+                data.features,
+                primitives=primitives,
+                feature_names=data.names,
+                p_constant=i.constants[k % len(i.constants)],
+            )
+            for k in range(i.islands)
+        ]
+        population = reduce(operator.add, parts)
         bounds = np.arange(i.islands + 1) * i.population
         return IslandState(rng, population, np.full(len(population), np.nan), bounds=bounds)
 
@@ -71,8 +84,7 @@ class GuidedDGP(Search):
         assert isinstance(state, IslandState)
         if not state.merged and budget.share(state) >= self.islands.explore:
             state = self.merge(state)
-        shares = self.islands.guided
-        count, first = len(state.bounds) - 1, int(state.merged)
+        count = len(state.bounds) - 1
         generations = self.islands.generations
         if budget.evaluations is not None:
             left = (budget.evaluations - state.evaluations) // (count * self.islands.population)
@@ -85,7 +97,7 @@ class GuidedDGP(Search):
             self.columns(state, data),
             self.primitives,
             replace(self.islands, generations=generations),
-            [shares[(k + first) % len(shares)] for k in range(count)],
+            int(state.merged),
             np.inf if budget.seconds is None else budget.seconds - state.seconds,
             self.n_jobs,
         )
@@ -114,6 +126,13 @@ class GuidedDGP(Search):
             bounds=evolved.bounds,
             evaluations=state.evaluations + evolved.evaluations,
             iterations=state.iterations + 1,
+        )
+
+    def found(self, state: State, data: Dataset) -> bool:
+        """Whether a formula fits exactly that has too few constants to do so by chance."""
+        return any(
+            e.loss <= EXACT and ROWS_PER_NUMBER * (len(e.tree.constants) + 2) <= data.rows
+            for e in state.front
         )
 
     def columns(self, state: State, data: Dataset) -> Dataset:
