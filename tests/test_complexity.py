@@ -3,12 +3,14 @@ import pytest
 
 from symgrad import PrimitiveSet, Tree
 from symgrad.data.complexity import description_length
+from symgrad.data.loss import Loss
 
 PAPER = PrimitiveSet.paper()
 
 
 def length(text, error, rows=200, features=10):
-    return description_length(Tree.parse(text, primitives=PAPER), error, rows, features)
+    fit = Loss().length(error, 1.0, rows)
+    return description_length(Tree.parse(text, primitives=PAPER), fit, rows, features)
 
 
 def test_better_fits_and_smaller_formulas_are_shorter():

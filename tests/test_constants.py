@@ -19,28 +19,32 @@ START = "exp(-1*x0*x0)*1 + sin(1.5*x1 + 0.1)*1 + 1*x2"
 @pytest.mark.parametrize("rows", [50, 3000])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_constants_are_found_and_the_line_is_free(rows, dtype):
-    fitted, error = fit_constants(Forest.from_strings([START]), noisy(rows, dtype))
-    assert error[0] < (1e-10 if dtype == np.float32 else 1e-20)
-    a, b, c, d, e, f = fitted[0].constants  # of exp, its weight, of sin (two), its weight, of x2
+    fitted = fit_constants(Forest.from_strings([START]), noisy(rows, dtype))
+    assert fitted.error[0] < (1e-10 if dtype == np.float32 else 1e-20)
+    a, b, c, d, e, f = fitted.forest[
+        0
+    ].constants  # of exp, its weight, of sin (two), its weight, of x2
     np.testing.assert_allclose([a, c, d], [-0.7, 1.7, 0.3], rtol=1e-3)
     np.testing.assert_allclose([b / f, e / f], [8, 4], rtol=1e-3)
 
 
 def test_without_a_line_constants_do_all():
     data = noisy()
-    fitted, error = fit_constants(
-        Forest.from_strings([f"{START} + 0.1"]), data, scale=False, steps=60
-    )
-    assert error[0] < 1e-15
-    np.testing.assert_allclose(fitted.evaluate(data.X)[0], data.y, atol=1e-6)
+    start = Forest.from_strings([f"{START} + 0.1"])
+    fitted = fit_constants(start, data, scale=False, steps=60)
+    assert fitted.error[0] < 1e-15
+    np.testing.assert_allclose(fitted.forest.evaluate(data.X)[0], data.y, atol=1e-6)
 
 
 def test_the_error_is_that_of_scoring():
     data = noisy()
     forest = Forest.from_strings([START, "x0*2 + x1", "3", "x0"])
-    fitted, error = fit_constants(forest, data, steps=2)
-    np.testing.assert_allclose(error, 1 - score(fitted, data).r2, rtol=1e-9)
-    assert (error <= 1 - score(forest, data).r2 + 1e-12).all()
+    fitted = fit_constants(forest, data, steps=2)
+    scores = score(fitted.forest, data)
+    np.testing.assert_allclose(fitted.error, 1 - scores.r2, rtol=1e-9)
+    np.testing.assert_allclose(fitted.slope, scores.slope, rtol=1e-9)
+    np.testing.assert_allclose(fitted.intercept, scores.intercept, rtol=1e-9)
+    assert (fitted.error <= 1 - score(forest, data).r2 + 1e-12).all()
 
 
 def test_weights_count_like_repeated_rows():
@@ -48,17 +52,18 @@ def test_weights_count_like_repeated_rows():
     X, times = rng.normal(size=(40, 1)), rng.integers(1, 5, 40)
     y = np.exp(1.5 * X[:, 0]) + rng.normal(size=40)
     forest = Forest.from_strings(["exp(1*x0)"])
-    once, _ = fit_constants(forest, Dataset(X, y, weights=times, dtype=np.float64))
+    once = fit_constants(forest, Dataset(X, y, weights=times, dtype=np.float64))
     again = Dataset(np.repeat(X, times, 0), np.repeat(y, times), dtype=np.float64)
-    repeated, _ = fit_constants(forest, again)
-    np.testing.assert_allclose(once[0].constants, repeated[0].constants, rtol=1e-6)
+    repeated = fit_constants(forest, again)
+    np.testing.assert_allclose(once.forest[0].constants, repeated.forest[0].constants, rtol=1e-6)
 
 
 def test_what_cannot_be_fitted_stays():
     data = noisy()
     forest = Forest.from_strings(["log(x0)*2", "x0", "exp(1000*x1)"])
-    fitted, error = fit_constants(forest, data)
-    assert fitted == forest
+    fitted = fit_constants(forest, data)
+    error = fitted.error
+    assert fitted.forest == forest
     assert error[0] == error[2] == np.inf
     assert np.isfinite(error[1])
 
@@ -67,10 +72,10 @@ def test_composed_primitives_and_any_number_of_threads():
     primitives = PrimitiveSet(["+", "*", "bell(x, s) = exp(-s*x*x)"])
     forest = Forest.of([Tree.parse("bell(x0, 2)", primitives=primitives)] * 5)
     data = Dataset(noisy().X, np.exp(-0.7 * noisy().X[:, 0] ** 2), dtype=np.float64)
-    one, _ = fit_constants(forest, data, n_jobs=1)
-    many, _ = fit_constants(forest, data, n_jobs=3)
-    assert one == many
-    assert one[0].constants[0] == pytest.approx(0.7)
+    one = fit_constants(forest, data, n_jobs=1)
+    many = fit_constants(forest, data, n_jobs=3)
+    assert one.forest == many.forest
+    assert one.forest[0].constants[0] == pytest.approx(0.7)
 
 
 def test_bad_input():

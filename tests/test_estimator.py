@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from symgrad import DGPRegressor, PrimitiveSet
+from symgrad.data.loss import Loss
 from symgrad.dgp.optimization import Optimization
 from symgrad.evolution.diversification import Diversification
 from symgrad.evolution.islands import Islands
@@ -99,6 +100,25 @@ def test_choices_of_the_model():
     assert fits["accurate"].score(X, y) >= fits["balanced"].score(X, y)
 
 
+def test_other_losses():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    signal = X[:, 0] * X[:, 1]
+    settings = {"max_evaluations": 20_000}
+    spoiled = signal + np.where(rng.uniform(size=300) < 0.1, 5.0, 0.0)
+    for loss in ("absolute", "huber", "log_cosh"):
+        est = quick(loss=loss, **settings).fit(X, spoiled)
+        assert np.median(np.abs(est.predict(X) - signal)) < 0.25
+    high = quick(loss=Loss("quantile", 0.9), **settings).fit(X, signal + rng.normal(size=300))
+    assert 0.8 < np.mean(signal + rng.normal(size=300) < high.predict(X)) < 0.97
+    counts = rng.poisson(np.exp(1 + 0.5 * signal)).astype(float)
+    rates = quick(loss="poisson", **settings).fit(X, counts)
+    assert rates.tree_.feature_indices == (0, 1)
+    np.testing.assert_allclose(rates.predict(X), np.exp(1 + 0.5 * signal), rtol=0.3)
+    with pytest.raises(ValueError, match="never negative"):
+        quick(loss="poisson").fit(X, signal)
+
+
 @pytest.mark.parametrize("features", [10, 1000])
 def test_no_formula_from_noise(features):
     rng = np.random.default_rng(features)
@@ -177,6 +197,8 @@ def test_bad_data_is_named(name):
         ({"max_evaluations": -5}, "max_evaluations must be positive"),
         ({"time_limit": 0}, "time_limit must be positive"),
         ({"model_selection": "best"}, "model_selection must be one of"),
+        ({"loss": "hinge"}, "loss must be one of"),
+        ({"loss": "absolute", "preset": "paper", "islands": None}, "squared loss only"),
         ({"max_size": 0}, "max_size must be positive"),
         ({"optimization": Optimization()}, "the default preset has no optimization"),
         ({"primitives": ["sine"]}, "unknown primitive 'sine'"),

@@ -135,8 +135,8 @@ def test_all_invalid_first_trees_leave_something():
 
 @pytest.mark.parametrize(
     "settings",
-    [{"islands": 0}, {"population": 1}, {"crossover": 2}, {"guided": ()}, {"guided": (2.0,)}, {"constants": ()},
-     {"fit_steps": -1}, {"explore": -0.1}],
+    [{"islands": 0}, {"population": 1}, {"crossover": 2}, {"guided": ()}, {"guided": (2.0,)},
+     {"constants": ()}, {"fit_steps": -1}, {"explore": -0.1}],
 )  # fmt: skip
 def test_bad_settings_are_named(settings):
     with pytest.raises(ValueError, match=next(iter(settings))):

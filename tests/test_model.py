@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from symgrad import Dataset, Forest, Tree
+from symgrad.data.loss import LOSSES, Loss
 from symgrad.evolution.front import Front
-from symgrad.model import Formula, choose, formulas, rounded
+from symgrad.model import Formula, choose, formulas
 
 
 def lines(rows=100, seed=0):
@@ -21,9 +22,10 @@ def front_of(*texts):
 def test_formulas_are_in_the_users_units_from_small_to_large():
     exact = lines()
     data = exact.standardize()
-    found = formulas(front_of("x0", "x0 + 0.001*x1"), data, exact, scale=True)
+    found = formulas(front_of("x0", "x0 + 0.001*x1"), data, exact, Loss())
     assert [f.tree.size for f in found] == sorted(f.tree.size for f in found)
-    assert found[0].tree == Tree([-(2**31)], [exact.y.mean()], found[0].tree.primitives)
+    assert found[0].constant
+    assert found[0].tree.constants == pytest.approx([exact.y.mean()])
     assert found[0].r2 == 0
     line = found[1]
     assert line.tree.features == ("x0",)
@@ -34,27 +36,46 @@ def test_formulas_are_in_the_users_units_from_small_to_large():
 
 def test_without_a_line_trees_stay_as_they_are():
     exact = lines()
-    found = formulas(front_of("x0 + x0"), exact, exact, scale=False)
+    found = formulas(front_of("x0 + x0"), exact, exact, None)
     assert [str(f.tree) for f in found] == ["x0 + x0"]
-    assert all(f.valid for f in found)
 
 
 def test_nothing_valid_leaves_the_mean():
     exact = lines()
-    (only,) = formulas(front_of("log(-x0)"), exact, exact, scale=False)
-    assert not only.valid
+    (only,) = formulas(front_of("log(-x0)"), exact, exact, None)
+    assert only.constant
     assert only.tree.size == 1
 
 
 def test_constants_lose_decimals_that_the_data_do_not_support():
     X = np.random.default_rng(0).normal(size=(80, 2))
-    data = Dataset(X, X[:, 0] * X[:, 1] + 2 * X[:, 0], dtype=np.float64)
-    tree = Tree.parse("1.0000000001*x0*x1 + 1.9999999999*x0 + 1e-10*x1 - 1e-11")
-    plain, loss = rounded(tree, data, 80)
-    assert plain.size == Tree.parse("x0*x1 + 2*x0").size
-    assert loss < 1e-30
+    exact = Dataset(X, X[:, 0] * X[:, 1] + 2 * X[:, 0], dtype=np.float64)
+    front = front_of("1.0000000001*x0*x1 + 1.9999999999*x0 + 1e-10*x1")
+    found = formulas(front, exact, exact, Loss())
+    assert found[-1].tree.size == Tree.parse("x0*x1 + 2*x0").size
+    assert found[-1].loss < 1e-30
     rough = Tree.parse("1.3*x0*x1 + 2*x0")
-    assert rounded(rough, Dataset(X, rough.evaluate(X), dtype=np.float64), 80)[0] == rough
+    other = exact.with_target(rough.evaluate(X))
+    found = formulas(front_of("1.3*x0*x1 + 2*x0"), other, other, Loss())
+    assert found[-1].tree.size == rough.size
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_every_loss_has_its_line_and_its_share(name):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0, 2, size=(300, 2))
+    y = rng.poisson(np.exp(0.5 + X[:, 0])).astype(float)
+    exact = Dataset(X, y, dtype=np.float64)
+    loss = Loss(name)
+    mean, line = formulas(front_of("x0"), exact, exact, loss)
+    assert mean.constant
+    assert 0 < line.r2 < 1
+    assert line.length < mean.length
+    predicted = line.tree.evaluate(X)
+    if loss.row.log_link:
+        assert (predicted > 0).all()
+        predicted = np.log(predicted)
+    assert line.loss == pytest.approx(loss.of(y, predicted).mean())
 
 
 def formula(text, loss, length):

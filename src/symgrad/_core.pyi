@@ -113,15 +113,21 @@ def train(
 ) -> None: ...
 def primitives() -> list[tuple[str, int]]: ...
 def isa() -> str: ...
+
+class Loss:
+    def __init__(self, name: str, number: float, tiny: float) -> None: ...
+
+def loss_at(loss: Loss, y: float, p: float) -> tuple[float, float, float]: ...
 def fit_constants(
     forest: Forest,
     X: NDArray[Any],
     y: NDArray[np.float64],
     weight: NDArray[np.float64],
     scaled: bool,
+    loss: Loss,
     steps: int,
     jobs: int,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
 
 class IslandOptions:
     population: int
@@ -147,6 +153,7 @@ def evolve(
     y: NDArray[np.float64],
     weight: NDArray[np.float64],
     scaled: bool,
+    loss: Loss,
     sprouts: list[Sprout],
     options: list[IslandOptions],
     generations: int,

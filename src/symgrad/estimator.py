@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from symgrad.data.dataset import Dataset, check_numeric, merge_rows
+from symgrad.data.loss import Loss
 from symgrad.dgp.optimization import Optimization
 from symgrad.dgp.sampling import Sampling
 from symgrad.evolution.diversification import Diversification
@@ -47,6 +48,10 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Settings to start from; see `symgrad.search.presets`.
     primitives : PrimitiveSet or list of str, optional
         Functions that formulas may use; by default the paper's ``+ - * / sin cos exp log``.
+    loss : str or Loss, optional
+        What errors cost: "squared" (by default), "absolute", "huber", "log_cosh", "quantile" or
+        "poisson"; `Loss("quantile", 0.9)` where a number belongs to it. The paper preset has
+        squares only.
     max_size : int, optional
         Most nodes of a formula in the search, constants counted, the outer line and the
         features' units not; by default 80 (the paper preset: 100).
@@ -78,7 +83,8 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     trees_ : list of Tree
         The formulas of `equations_`.
     equations_ : pandas.DataFrame
-        The front: ``size``, ``loss`` (mean squared error), ``r2`` and ``formula`` of the best
+        The front: ``size``, ``loss`` (mean), ``r2`` (the share of the best constant's loss that is
+        explained) and ``formula`` of the best
         formula of each size that no smaller one beats, on the training data.
     n_iter_, n_evaluations_ : int
         Iterations made and formulas scored.
@@ -102,6 +108,7 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         preset: str = "default",
         *,
         primitives: PrimitiveSet | Iterable[str] | None = None,
+        loss: str | Loss | None = None,
         max_size: int | None = None,
         model_selection: str | None = None,
         max_evaluations: int | None = None,
@@ -116,6 +123,7 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ):
         self.preset = preset
         self.primitives = primitives
+        self.loss = loss
         self.max_size = max_size
         self.model_selection = model_selection
         self.max_evaluations = max_evaluations
@@ -152,6 +160,9 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         exact = Dataset(X, y, feature_names=names, weights=sample_weight, dtype=np.float64)
         search.primitives.check_features(exact.names.names or ())
         self._check_target(exact)
+        if isinstance(search, GuidedDGP):
+            assert exact.y is not None
+            search.loss.check(exact.y)
         assert exact.y is not None
         if exact.X.size <= MERGE_LIMIT:
             X, y, sample_weight = merge_rows(exact.X, exact.y, exact.weights)
@@ -159,9 +170,10 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 X, y, feature_names=exact.names, weights=sample_weight, dtype=np.float64
             )
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        data = _working(exact, rng) if isinstance(search, GuidedDGP) else exact.single
+        loss = search.loss if isinstance(search, GuidedDGP) else None
+        data = exact.single if loss is None else _working(exact, rng, loss)
         state = run(search, data, budget, rng)
-        self._finish(state, formulas(state.front, data, exact, search.scale), exact, search)
+        self._finish(state, formulas(state.front, data, exact, loss, self.n_jobs), exact, search)
         return self
 
     def predict(self, X: Any, size: int | None = None) -> NDArray[np.float64]:
@@ -220,6 +232,10 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             changes["primitives"] = (
                 given if isinstance(given, PrimitiveSet) else PrimitiveSet(given)
             )
+        if self.loss is not None:
+            if not isinstance(search, GuidedDGP):
+                raise ValueError(f"the {self.preset} preset has squared loss only")
+            changes["loss"] = Loss(self.loss) if isinstance(self.loss, str) else self.loss
         search = replace(search, **changes)
         if self.max_size is None:
             return search
@@ -250,7 +266,7 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         assert data.y is not None
         self.n_iter_, self.n_evaluations_ = state.iterations, state.evaluations
         self._fallback = float(np.average(data.y, weights=data.weights))
-        if not any(f.valid for f in found):
+        if not len(state.front):
             warnings.warn(
                 "no formula was finite on all rows; the model is the mean of y",
                 ConvergenceWarning,
@@ -265,9 +281,11 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.tree_ = choose(found, self.model_selection or default, data).tree
 
 
-def _working(data: Dataset, rng: np.random.Generator) -> Dataset:
+def _working(data: Dataset, rng: np.random.Generator, loss: Loss) -> Dataset:
     """Return the data as the search wants it: scaled, in random order, y of deviation 1."""
     assert data.y is not None
+    if loss.name != "squared":  # others have a scale of their own
+        return data.standardize(gently=True).shuffled(rng)
     mean = np.average(data.y, weights=data.weights)
     deviation = np.sqrt(np.average((data.y - mean) ** 2, weights=data.weights))
     return data.standardize(gently=True).with_target((data.y - mean) / deviation).shuffled(rng)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from symgrad.data.complexity import description_length
+from symgrad.data.constants import fit_constants
 from symgrad.data.dataset import Dataset
-from symgrad.data.evaluate import score
+from symgrad.data.loss import Loss
 from symgrad.evolution.front import Front
 from symgrad.language.primitive import CONSTANT
+from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.tree.bounds import bounds
 from symgrad.tree.forest import Forest
 from symgrad.tree.tree import Tree
@@ -21,13 +25,16 @@ ENOUGH = 0.95
 """Share of the balanced formula's R2 that the simple one must reach."""
 
 EXACT = 1e-10
-"""Error, relative to the variance of y, below which a formula is taken to be the law itself."""
+"""Error, relative to the best constant's, below which a formula is taken to be the law itself."""
 
 LARGEST_WHOLE = 10
 """Constants up to this size are rounded to whole numbers where the data allow it."""
 
 ROUNDING = 1e-14
-"""Error, relative to the variance of y, below which no decimals are kept."""
+"""Error, relative to the best constant's, below which no decimals are kept."""
+
+POLISH = 10
+"""Steps of fitting constants in full precision."""
 
 REACH = 100
 """How far a formula's values may lie beyond the target's range, in units of that range."""
@@ -35,19 +42,36 @@ REACH = 100
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula in the user's units, with its error and length."""
+    """A formula in the user's units.
+
+    Attributes
+    ----------
+    tree : Tree
+        The formula.
+    loss : float
+        Its mean loss on the training data.
+    r2 : float
+        The share of the best constant's loss that it explains: R2 for squares.
+    length : float
+        Its description length.
+    constant : bool
+        Whether it is the best constant.
+    """
 
     tree: Tree
     loss: float
     r2: float
     length: float
-    valid: bool = True
+    constant: bool = False
 
 
-def formulas(front: Front, data: Dataset, exact: Dataset, scale: bool) -> list[Formula]:
+def formulas(
+    front: Front, data: Dataset, exact: Dataset, loss: Loss | None, n_jobs: int | None = None
+) -> list[Formula]:
     """Return the front in the units of `exact`, from small to large, each better than all before.
 
-    The mean of y, which needs no formula, comes first where lines are allowed.
+    Constants are fitted once more, in full precision, and lose the decimals that the data do not
+    support. The best constant, which needs no formula, comes first.
 
     Parameters
     ----------
@@ -55,76 +79,119 @@ def formulas(front: Front, data: Dataset, exact: Dataset, scale: bool) -> list[F
         Trees found on `data`.
     data, exact : Dataset
         What was searched, and the same as the user gave it.
-    scale : bool
-        Whether a tree stands for the best line through it.
+    loss : Loss, optional
+        By what lines through trees were judged; None if trees stand for themselves, by squares.
+    n_jobs : int, optional
+        Number of threads.
     """
-    assert exact.y is not None
-    rows = float(exact.rows)
-    if exact.weights is not None:
-        rows = float(exact.weights.sum() ** 2 / np.square(exact.weights).sum())
-    found = [f for e in front if (f := _formula(e.tree, data, exact, scale, rows)) is not None]
-    mean = float(np.average(exact.y, weights=exact.weights))
-    if scale or not found:
-        primitives = found[0].tree.primitives if found else None
-        tree = Tree([CONSTANT], [mean], primitives, exact.names)
-        loss = float(np.average((exact.y - mean) ** 2, weights=exact.weights))
-        length = description_length(tree, 1.0, rows, exact.features)
-        found.append(Formula(tree, loss, 0.0, length, valid=scale))
-    found.sort(key=lambda f: (f.tree.size, f.loss))
+    judge = _Judge(exact, loss or Loss())
+    if loss is None:
+        found = [f for e in front if (f := judge.formula(e.tree, e.tree)) is not None]
+        return _front(found or [judge.constant(e.tree.primitives for e in front)])
+    trees, plain = [], []
+    for entry in front:
+        with contextlib.suppress(OverflowError):
+            plain.append(in_units(entry.tree, data.center, data.scale))
+            trees.append(entry.tree)
+    found = [judge.constant(t.primitives for t in plain)]
+    if plain:
+        fitted = fit_constants(Forest.of(plain), exact, loss=loss, steps=POLISH, n_jobs=n_jobs)
+        for k, tree in enumerate(fitted.forest):
+            if not np.isfinite(fitted.error[k]):
+                continue
+            with contextlib.suppress(OverflowError):
+                line = in_units(tree, None, None, fitted.slope[k], fitted.intercept[k]).simplify()
+                formula = judge.formula(judge.rounded(line), trees[k])
+                found += [formula] if formula is not None else []
+    return _front(found)
+
+
+def _front(found: list[Formula]) -> list[Formula]:
     kept: list[Formula] = []
-    for f in found:
+    for f in sorted(found, key=lambda f: (f.tree.size, f.loss)):
         if not kept or f.loss < kept[-1].loss:
             kept.append(f)
     return kept
 
 
-def _formula(tree: Tree, data: Dataset, exact: Dataset, scale: bool, rows: float) -> Formula | None:
-    try:
-        plain = in_units(tree, data.center, data.scale) if scale else tree
-        scores = score(Forest.of([plain]), exact, scale=scale)
-        if not scores.valid[0]:
+class _Judge:
+    """Losses and lengths of formulas on data; a log link's exponential is not part of trees."""
+
+    def __init__(self, data: Dataset, loss: Loss):
+        assert data.y is not None
+        self.data, self.loss, self.y = data, loss, data.y
+        self.rows = float(data.rows)
+        if data.weights is not None:
+            self.rows = float(data.weights.sum() ** 2 / np.square(data.weights).sum())
+        one = Forest([CONSTANT], [0.0], [0, 1], None, data.names)
+        best = fit_constants(one, data, loss=loss, steps=0)
+        self.best_constant = float(best.intercept[0])
+        self.worst = self.mean(np.full((1, data.rows), self.best_constant))[0]
+
+    def mean(self, predictions: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the mean loss of each row of predictions; infinite if one is not finite."""
+        with np.errstate(invalid="ignore"):
+            losses = self.loss.of(self.y, predictions)
+        mean = np.average(losses, axis=1, weights=self.data.weights)
+        return np.where(np.isfinite(predictions).all(axis=1) & np.isfinite(mean), mean, np.inf)
+
+    def of(self, forest: Forest) -> NDArray[np.float64]:
+        """Return the mean loss of each tree."""
+        return self.mean(forest.evaluate(self.data.X))
+
+    def formula(self, tree: Tree, found: Tree) -> Formula | None:
+        """Return a tree, linked, with its loss and length; None if it is not finite."""
+        mean = float(self.of(Forest.of([tree]))[0])
+        if not np.isfinite(mean):
             return None
-        if scale:
-            line = float(scores.slope[0]), float(scores.intercept[0])
-            plain = in_units(tree, data.center, data.scale, *line)
-    except OverflowError:
-        return None
-    length = description_length(tree, 1 - float(scores.r2[0]), rows, exact.features)
-    plain, loss = rounded(plain.simplify(), exact, rows) if scale else (plain, scores.mse[0])
-    return Formula(plain, float(loss), 1 - float(loss) / variance(exact), length)
+        fit = self.loss.length(mean, self.worst, self.rows)
+        length = description_length(found, fit, self.rows, self.data.features)
+        return Formula(self.linked(tree), mean, 1 - mean / self.worst, length)
 
+    def constant(self, primitives: Iterable[PrimitiveSet]) -> Formula:
+        """Return the best constant."""
+        tree = Tree([CONSTANT], [self.best_constant], next(iter(primitives), None), self.data.names)
+        length = description_length(tree, 0.0, self.rows, self.data.features)
+        return Formula(self.linked(tree), self.worst, 0.0, length, constant=True)
 
-def variance(data: Dataset) -> float:
-    """Return the weighted variance of the target."""
-    assert data.y is not None
-    mean = np.average(data.y, weights=data.weights)
-    return float(np.average((data.y - mean) ** 2, weights=data.weights))
+    def linked(self, tree: Tree) -> Tree:
+        """Return what is predicted."""
+        if not self.loss.row.log_link:
+            return tree
+        primitives = tree.primitives
+        primitives = primitives if "exp" in primitives else primitives.extend("exp")
+        code = [*tree.code, primitives.functions["exp"]]
+        return Tree(code, [*tree.value, 0.0], primitives, tree.names).simplify()
 
+    def rounded(self, tree: Tree) -> Tree:
+        """Return the tree with whole numbers for the constants that do not need their decimals.
 
-def rounded(tree: Tree, data: Dataset, rows: float) -> tuple[Tree, float]:
-    """Return the formula with whole numbers for the constants that do not need their decimals.
-
-    A constant becomes the nearest whole number if the data are described no worse, counting half
-    a log of the number of rows for each number that is spared. Also returns the error.
-    """
-    loss = float(score(Forest.of([tree]), data, scale=False).mse[0])
-    floor = ROUNDING * variance(data)
-    while True:
-        whole = np.round(tree.value)
-        spots = np.flatnonzero((tree.value != whole) & (np.abs(whole) <= LARGEST_WHOLE))
-        if not spots.size:
-            return tree, loss
-        values = np.tile(tree.value, (len(spots), 1))
-        values[np.arange(len(spots)), spots] = whole[spots]
-        offset = np.arange(len(spots) + 1) * tree.size
-        tried = Forest(np.tile(tree.code, len(spots)), values.ravel(), offset, tree.primitives,
-                       tree.names)  # fmt: skip
-        losses = score(tried, data, scale=False).mse
-        best = int(np.argmin(losses))
-        if not rows * np.log(max(losses[best], floor) / max(loss, floor)) <= np.log(rows):
-            return tree, loss
-        tree = tried[best].simplify()
-        loss = float(score(Forest.of([tree]), data, scale=False).mse[0])
+        A constant becomes the nearest whole number if the data are described no worse, counting
+        half a log of the number of rows for each number that is spared.
+        """
+        mean = max(float(self.of(Forest.of([tree]))[0]), ROUNDING * self.worst)
+        while True:
+            whole = np.round(tree.value)
+            spots = np.flatnonzero((tree.value != whole) & (np.abs(whole) <= LARGEST_WHOLE))
+            if not spots.size:
+                return tree
+            values = np.tile(tree.value, (len(spots), 1))
+            values[np.arange(len(spots)), spots] = whole[spots]
+            tried = Forest(
+                np.tile(tree.code, len(spots)),
+                values.ravel(),
+                np.arange(len(spots) + 1) * tree.size,
+                tree.primitives,
+                tree.names,
+            )
+            means = np.maximum(self.of(tried), ROUNDING * self.worst)
+            best = int(np.argmin(means))
+            longer = self.loss.length(means[best], self.worst, self.rows) - self.loss.length(
+                mean, self.worst, self.rows
+            )
+            if not longer <= np.log(self.rows):
+                return tree
+            tree, mean = tried[best].simplify(), float(means[best])
 
 
 def choose(found: list[Formula], how: str, data: Dataset, margin: float = 0.0) -> Formula:

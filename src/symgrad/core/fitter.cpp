@@ -37,22 +37,34 @@ Fitter<T>::Fitter(const Problem<T>& problem)
     : problem_(problem),
       machine_(problem.language, problem.X, false),
       differentiator_(problem.language, problem.X, false) {
-  double weight = 0, mean = 0;
-  for (int64_t i = 0; i < problem.X.rows; ++i) {
-    const double w = problem.weight ? problem.weight[i] : 1;
-    weight += w;
-    if (w > 0) mean += (problem.y[i] - mean) * w / weight;
+  const std::vector<T> nothing(static_cast<size_t>(problem.X.rows));
+  total_ =
+      best_line(problem.loss, nothing.data(), problem.y, problem.weight, problem.X.rows, true).loss;
+}
+
+// The tree at hand under another loss than squares: all predictions, then the line.
+template <class T>
+Judged Fitter<T>::judge_by_loss() {
+  const int64_t n = problem_.X.rows;
+  T* f = predictions_.get(size_t(n));
+  for (int64_t row = 0; row < n; row += kBlock) {
+    const int rows = int(std::min<int64_t>(n - row, kBlock));
+    const T* values = machine_.run(row, rows);
+    for (int i = 0; i < rows; ++i) {
+      if (!std::isfinite(values[i])) return {HUGE_VAL, 0, 0};
+      f[row + i] = values[i];
+    }
   }
-  for (int64_t i = 0; i < problem.X.rows; ++i) {
-    const double w = problem.weight ? problem.weight[i] : 1;
-    total_ += w * (problem.y[i] - mean) * (problem.y[i] - mean);
-  }
+  const Line line = best_line(problem_.loss, f, problem_.y, problem_.weight, n, false);
+  if (!std::isfinite(line.loss)) return {HUGE_VAL, 0, 0};
+  return {line.loss / total_, line.slope, line.intercept};
 }
 
 template <class T>
 Judged Fitter<T>::judge(const Genome& tree, double bound) {
   ++evaluations_;
   machine_.select(tree.view());
+  if (problem_.loss.kind != kLoss_squared) return judge_by_loss();
   Moments m;
   const int64_t n = problem_.X.rows;
   for (int64_t row = 0; row < n; row += kBlock) {
@@ -88,6 +100,7 @@ void Fitter<T>::normal_equations(const Genome& tree, const std::vector<int64_t>&
   std::vector<double> sum(size_t(c), 0), with_f(size_t(c), 0);
   hessian_.assign(size_t(c * c), 0);
   descent_.assign(size_t(c), 0);
+  const bool squared = problem_.loss.kind == kLoss_squared;
   double weight = 0, f1 = 0, f2 = 0;
   differentiator_.select(tree.view(), true);
   T* residual = residual_.get(3 * kStride);
@@ -98,8 +111,15 @@ void Fitter<T>::normal_equations(const Genome& tree, const std::vector<int64_t>&
     const T* f = differentiator_.result();
     const double* w = problem_.weight ? problem_.weight + row : nullptr;
     for (int i = 0; i < rows; ++i) {
-      const double v = double(f[i]), wi = w ? w[i] : 1.0;
-      residual[i] = T(wi * (problem_.y[row + i] - now.intercept - now.slope * v));
+      const double v = double(f[i]);
+      double wi = w ? w[i] : 1.0;
+      if (squared) {
+        residual[i] = T(wi * (problem_.y[row + i] - now.intercept - now.slope * v));
+      } else {  // the parabola that touches the loss here
+        const Loss::Point at = problem_.loss.at(problem_.y[row + i], now.intercept + now.slope * v);
+        residual[i] = T(-wi * at.gradient);
+        wi *= at.curvature;
+      }
       f_weighted[i] = T(wi * v);
       weights[i] = T(wi);
       weight += wi, f1 += wi * v, f2 += wi * v * v;
@@ -112,7 +132,7 @@ void Fitter<T>::normal_equations(const Genome& tree, const std::vector<int64_t>&
       sum[size_t(k)] += rows_of.dot(g, weights, n);
       with_f[size_t(k)] += rows_of.dot(g, f_weighted, n);
       descent_[size_t(k)] += rows_of.dot(g, residual, n);
-      if (w) {
+      if (w || !squared) {
         T* weighted = weighted_.get(kStride);
         for (int i = 0; i < n; ++i) weighted[i] = g[i] * weights[i];
         g = weighted;

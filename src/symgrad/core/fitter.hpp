@@ -3,6 +3,7 @@
 
 #include "differentiator.hpp"
 #include "genome.hpp"
+#include "losses.hpp"
 #include "rows.hpp"
 
 namespace symgrad {
@@ -15,9 +16,11 @@ struct Problem {
   const double* y;
   const double* weight;  // null for equal weights
   bool scaled;           // trees are judged by the best intercept + slope * tree
+  Loss loss;             // other than squared only where trees are scaled
 };
 
-// Error is 1 - R2, infinite for a tree that is not finite on some row.
+// Error is the loss relative to that of the best constant (1 - R2 for squares), infinite for a tree
+// that is not finite on some row.
 struct Judged {
   double error = 0, slope = 0, intercept = 0;
 };
@@ -38,15 +41,16 @@ class Fitter {
 
  private:
   static constexpr int kMaxConstants = 24;
+  Judged judge_by_loss();
   void normal_equations(const Genome& tree, const std::vector<int64_t>& at, const Judged& now);
 
   const Problem<T>& problem_;
   Machine<T> machine_;
   Differentiator<T> differentiator_;
-  double total_ = 0;  // weighted sum of squares of y about its mean
+  double total_ = 0;  // weighted loss of the best constant
   int64_t evaluations_ = 0;
   std::vector<double> hessian_, descent_;
-  Scratch<T> residual_, weighted_;
+  Scratch<T> residual_, weighted_, predictions_;
 };
 
 }  // namespace symgrad

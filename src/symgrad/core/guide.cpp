@@ -36,13 +36,28 @@ bool Guide<T>::look(Rng& rng, const Genome& tree) {
   adjoints_ = differentiator_.run(row_, rows_);
   const T* f = differentiator_.result();
   work_ += 3.0 * double(tree.size()) * rows_;
+  const double* y = problem_.y + row_;
+  const double* w = problem_.weight ? problem_.weight + row_ : nullptr;
+  for (int i = 0; i < rows_; ++i)
+    if (!std::isfinite(f[i])) return false;
+  std::vector<double> target(y, y + rows_), weight(size_t(rows_), 1.0);
+  if (w) weight.assign(w, w + rows_);
+  if (problem_.loss.kind != kLoss_squared) {  // the parabola that touches the loss here
+    const Line line = best_line(problem_.loss, f, y, w, rows_, false);
+    for (int i = 0; i < rows_; ++i) {
+      const double p = line.intercept + line.slope * double(f[i]);
+      const Loss::Point at = problem_.loss.at(y[i], p);
+      target[size_t(i)] = p - at.gradient / at.curvature;
+      weight[size_t(i)] *= at.curvature;
+    }
+  }
   double y1 = 0, f1 = 0;
   weight_ = 0;
   for (int i = 0; i < n_; ++i) {
-    const double w = i >= rows_ ? 0.0 : problem_.weight ? problem_.weight[row_ + i] : 1.0;
-    w_[i] = T(w);
-    if (w == 0) continue;
-    weight_ += w, y1 += w * problem_.y[row_ + i], f1 += w * double(f[i]);
+    const double wi = i < rows_ ? weight[size_t(i)] : 0.0;
+    w_[i] = T(wi);
+    if (wi == 0) continue;
+    weight_ += wi, y1 += wi * target[size_t(i)], f1 += wi * double(f[i]);
   }
   if (!(weight_ > 0) || !std::isfinite(f1)) return false;
   y1 /= weight_, f1 /= weight_;
@@ -50,9 +65,9 @@ bool Guide<T>::look(Rng& rng, const Genome& tree) {
   yy_ = ff_ = 0;
   for (int i = 0; i < n_; ++i) {
     const double w = double(w_[i]);
-    const double y = w > 0 ? problem_.y[row_ + i] - y1 : 0, c = w > 0 ? double(f[i]) - f1 : 0;
-    y_[i] = T(y), f_[i] = T(c);
-    yy_ += w * y * y, ff_ += w * c * c, fy += w * c * y;
+    const double v = w > 0 ? target[size_t(i)] - y1 : 0, c = w > 0 ? double(f[i]) - f1 : 0;
+    y_[i] = T(v), f_[i] = T(c);
+    yy_ += w * v * v, ff_ += w * c * c, fy += w * c * v;
   }
   slope_ = ff_ > 1e-20 * f1 * f1 * weight_ && ff_ > 0 ? fy / ff_ : 0;
   for (int i = 0; i < n_; ++i) r_[i] = T(double(y_[i]) - slope_ * double(f_[i]));

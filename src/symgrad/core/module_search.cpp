@@ -27,49 +27,52 @@ struct Packed {
 
 template <class T>
 Problem<T> problem_of(const Forest& forest, const Matrix<T>& X, const Vector<double>& y,
-                      const Vector<double>& weight, bool scaled) {
+                      const Vector<double>& weight, bool scaled, const Loss& loss) {
+  require(scaled || loss.kind == kLoss_squared, "other losses than squared need scaling");
   require(X.shape(0) > 0, "X has no rows");
   require(forest.features() <= int64_t(X.shape(1)),
           "X has fewer columns than the forest has features");
   require(y.size() == X.shape(0), "y must have one value per row");
   require(weight.size() == 0 || weight.size() == X.shape(0), "weights must have one value per row");
   const int64_t rows = int64_t(X.shape(0));
-  return {forest,
-          {X.data(), rows, rows, int64_t(X.shape(1))},
-          y.data(),
-          weight.size() ? weight.data() : nullptr,
-          scaled};
+  return {forest,   {X.data(), rows, rows, int64_t(X.shape(1))},
+          y.data(), weight.size() ? weight.data() : nullptr,
+          scaled,   loss};
 }
 
-// The forest's values with its constants fitted, and each tree's error.
+// The forest's values with its constants fitted, and each tree's error, slope and intercept.
 template <class T>
 nb::tuple py_fit_constants(const Forest& forest, const Matrix<T>& X, const Vector<double>& y,
-                           const Vector<double>& weight, bool scaled, int steps, int jobs) {
-  const Problem<T> problem = problem_of(forest, X, y, weight, scaled);
+                           const Vector<double>& weight, bool scaled, const Loss& loss, int steps,
+                           int jobs) {
+  const Problem<T> problem = problem_of(forest, X, y, weight, scaled, loss);
   std::vector<double> value(static_cast<size_t>(forest.nodes()));
-  std::vector<double> error(static_cast<size_t>(forest.trees()));
+  const size_t trees = static_cast<size_t>(forest.trees());
+  std::vector<double> error(trees), slope(trees), intercept(trees);
   detached([&] {
     return parallel_for(forest.trees(), jobs, interrupted, [&](Stop&) {
       auto fitter = std::make_shared<Fitter<T>>(problem);
       return [&, fitter](int64_t t) {
         Genome tree(forest.tree(t));
-        error[size_t(t)] = fitter->fit(&tree, fitter->judge(tree, HUGE_VAL), steps).error;
+        const Judged judged = fitter->fit(&tree, fitter->judge(tree, HUGE_VAL), steps);
+        error[size_t(t)] = judged.error, slope[size_t(t)] = judged.slope;
+        intercept[size_t(t)] = judged.intercept;
         std::copy(tree.value.begin(), tree.value.end(), value.begin() + forest.first_node(t));
       };
     });
   });
-  return nb::make_tuple(to_numpy(std::move(value)), to_numpy(std::move(error)));
+  return nb::make_tuple(to_numpy(std::move(value)), to_numpy(std::move(error)),
+                        to_numpy(std::move(slope)), to_numpy(std::move(intercept)));
 }
 
 // Island k has the trees island[k] to island[k + 1]; an error of NaN is one not known yet.
 template <class T>
 nb::tuple py_evolve(const Forest& forest, const Vector<double>& error,
                     const Vector<int64_t>& island, const Matrix<T>& X, const Vector<double>& y,
-                    const Vector<double>& weight, bool scaled,
-                    const std::vector<Sprout>& sprouts,
-                    const std::vector<IslandOptions>& options, int generations, double seconds,
-                    uint64_t seed, int jobs) {
-  const Problem<T> problem = problem_of(forest, X, y, weight, scaled);
+                    const Vector<double>& weight, bool scaled, const Loss& loss,
+                    const std::vector<Sprout>& sprouts, const std::vector<IslandOptions>& options,
+                    int generations, double seconds, uint64_t seed, int jobs) {
+  const Problem<T> problem = problem_of(forest, X, y, weight, scaled, loss);
   for (const Sprout& sprout : sprouts)
     require(int64_t(X.shape(1)) == sprout.features,
             "X must have as many columns as there are features");
@@ -90,8 +93,8 @@ nb::tuple py_evolve(const Forest& forest, const Vector<double>& error,
         for (int64_t t = island.data()[k]; t < island.data()[k + 1]; ++t)
           members.push_back({Genome(forest.tree(t)), error.data()[t]});
         auto& own = evolved[size_t(k)];
-        own = std::make_unique<Island<T>>(problem, sprouts[size_t(k)], options[size_t(k)], std::move(members),
-                                          seed, uint64_t(k));
+        own = std::make_unique<Island<T>>(problem, sprouts[size_t(k)], options[size_t(k)],
+                                          std::move(members), seed, uint64_t(k));
         own->evolve(generations, [&] { return stop() || Clock::now() > end; });
       };
     });
@@ -125,6 +128,20 @@ void bind_search(nb::module_& m) {
       .def_rw("fit_gate", &IslandOptions::fit_gate)
       .def_rw("fit_steps", &IslandOptions::fit_steps)
       .def_rw("record_steps", &IslandOptions::record_steps);
+  nb::class_<Loss>(m, "Loss").def(
+      "__init__", [](Loss* self, const std::string& name, double number, double tiny) {
+        const auto& names = loss_names();
+        for (size_t k = 0; k < names.size(); ++k)
+          if (name == names[k]) {
+            new (self) Loss{LossKind(k), number, tiny};
+            return;
+          }
+        throw std::invalid_argument("there is no loss " + name);
+      });
+  m.def("loss_at", [](const Loss& loss, double y, double p) {
+    const Loss::Point at = loss.at(y, p);
+    return nb::make_tuple(at.value, at.gradient, at.curvature);
+  });
   m.def("fit_constants", py_fit_constants<float>);
   m.def("fit_constants", py_fit_constants<double>);
   m.def("evolve", py_evolve<float>);

@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from symgrad import _core
 from symgrad.arrays import threads
 from symgrad.data.dataset import Dataset
+from symgrad.data.loss import Loss
 from symgrad.tree.forest import Forest
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Trees with fitted constants, one entry per tree.
+
+    Attributes
+    ----------
+    forest : Forest
+        The trees.
+    error : array
+        Loss relative to that of the best constant (1 - R2 for squares); infinite for trees that
+        are not finite on every row.
+    slope, intercept : array
+        The line that the error belongs to.
+    """
+
+    forest: Forest
+    error: NDArray[np.float64]
+    slope: NDArray[np.float64]
+    intercept: NDArray[np.float64]
 
 
 def fit_constants(
@@ -16,14 +40,15 @@ def fit_constants(
     dataset: Dataset,
     *,
     scale: bool = True,
+    loss: Loss | None = None,
     steps: int = 20,
     n_jobs: int | None = None,
-) -> tuple[Forest, NDArray[np.float64]]:
-    """Return the trees with their constants fitted, and their errors (1 - R2).
+) -> Fitted:
+    """Return the trees with their constants fitted.
 
     Levenberg-Marquardt from the constants at hand; with `scale`, for the best line through each
     tree, whose two numbers are solved for on the way (variable projection). A tree never gets
-    worse. Trees that are not finite on every row stay as they are, with an infinite error.
+    worse. Trees that are not finite on every row stay as they are.
 
     Parameters
     ----------
@@ -33,6 +58,8 @@ def fit_constants(
         Data with a target.
     scale : bool
         Judge the best ``intercept + slope * tree`` instead of the tree as it is.
+    loss : Loss, optional
+        By default squares; others need `scale`.
     steps : int
         Most steps; each costs a forward and a backward pass.
     n_jobs : int, optional
@@ -42,9 +69,12 @@ def fit_constants(
         raise ValueError("the dataset has no target")
     if steps < 0:
         raise ValueError(f"steps must not be negative, got {steps}")
+    loss = loss or Loss()
+    loss.check(dataset.y)
     weights = np.empty(0) if dataset.weights is None else dataset.weights
     core, columns = forest.bind(dataset.X)
-    value, error = _core.fit_constants(
-        core, columns, dataset.y, weights, scale, steps, threads(n_jobs)
+    value, *judged = _core.fit_constants(
+        core, columns, dataset.y, weights, scale, loss.core(dataset.y), steps, threads(n_jobs)
     )
-    return Forest(forest.code, value, forest.offset, forest.primitives, forest.names), error
+    fitted = Forest(forest.code, value, forest.offset, forest.primitives, forest.names)
+    return Fitted(fitted, *judged)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from symgrad import _core
 from symgrad.arrays import threads
 from symgrad.data.dataset import Dataset
+from symgrad.data.loss import Loss
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.tree.forest import Forest
 from symgrad.tree.generate import sprout
@@ -102,7 +103,7 @@ class Islands:
 class Evolved:
     """What some generations made: the populations, the best of each size, and the cost.
 
-    `error` is 1 - R2 of the best line through a tree.
+    `error` is the loss of the best line through a tree, relative to that of the best constant.
     """
 
     population: Forest
@@ -121,6 +122,7 @@ def evolve(
     data: Dataset,
     primitives: PrimitiveSet,
     settings: Islands,
+    loss: Loss | None = None,
     first: int = 0,
     seconds: float = np.inf,
     n_jobs: int | None = None,
@@ -140,6 +142,8 @@ def evolve(
         Functions to draw from.
     settings : Islands
         How.
+    loss : Loss, optional
+        By default squares.
     first : int
         Where in `guided` and `constants` the first island stands.
     seconds : float
@@ -160,6 +164,7 @@ def evolve(
         data.y,
         np.empty(0) if data.weights is None else data.weights,
         True,
+        (loss or Loss()).core(data.y),
         [sprout(primitives, data.features, p_constant=c) for c in turns(settings.constants)],
         [settings.options(g) for g in turns(settings.guided)],
         settings.generations,

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgrad.data.dataset import Dataset
+from symgrad.data.loss import Loss
 from symgrad.evolution.islands import Evolved, Islands, evolve
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.search.base import Budget, Search, State
@@ -37,7 +38,9 @@ ROWS_PER_NUMBER = 10
 
 @dataclass(frozen=True)
 class IslandState(State):
-    """A state whose population is that of several islands; `loss` is 1 - R2.
+    """A state whose population is that of several islands.
+
+    `loss` is relative to that of the best constant: 1 - R2 for squares.
 
     Attributes
     ----------
@@ -57,6 +60,7 @@ class GuidedDGP(Search):
 
     primitives: PrimitiveSet = field(default_factory=PrimitiveSet.paper)
     islands: Islands = field(default_factory=Islands)
+    loss: Loss = field(default_factory=Loss)
     scale: bool = True
     n_jobs: int | None = None
 
@@ -97,6 +101,7 @@ class GuidedDGP(Search):
             self.columns(state, data),
             self.primitives,
             replace(self.islands, generations=generations),
+            self.loss,
             int(state.merged),
             np.inf if budget.seconds is None else budget.seconds - state.seconds,
             self.n_jobs,
