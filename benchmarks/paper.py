@@ -4,7 +4,6 @@
 
 No constants, no scaling, 100,000 evaluations. One process per run, one thread each. Rows are
 appended to results/paper.csv; runs that are there already are skipped. `--table` prints the means.
-The preset's training is cut to the best `--trees` trees an iteration, to measure more seeds.
 """
 
 from __future__ import annotations
