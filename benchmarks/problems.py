@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from symgrad import Dataset
+
 Split = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 
 REAL: dict[str, str] = {
@@ -35,6 +37,20 @@ PUBLISHED: dict[str, float] = {
     "DLBCL": 0.32,
 }
 """Mean test R2 of DGP as published (table of the paper)."""
+
+
+SYNTHETIC: dict[str, tuple[str, float, float, int]] = {
+    "S1": ("sin(x0*x0)*cos(x0) - 1", -1, 1, 90),
+    "S2": ("log(x0 + 1) + log(x0*x0 + 1)", 0, 2, 80),
+    "S3": ("x0*x0*x0 + x0*x0 + x0 + sin(x0) + sin(x0*x0)", -1, 1, 50),
+    "S4": ("sin(x0) + sin(x1*x1)", 0, 1, 100),
+    "S5": ("x0*x0*x0*x0/(x0 + x1)", -1, 1, 100),
+    "S6": ("4*sin(x0)*cos(x1)", 0, 1, 20),
+}
+"""The paper's formulas, the range of their inputs, and DGP's published recovery rate in %."""
+
+STANDARDIZED = ("none", "X", "y", "both")
+"""What can be standardised. Open in the paper; without constants the units matter."""
 
 
 def folder() -> Path:
@@ -72,13 +88,31 @@ def file(name: str) -> Path:
     return path
 
 
-def split(name: str, seed: int) -> Split:
-    """Return train and test parts, 75 % and 25 %: X, X test, y, y test."""
+def split(name: str, seed: int, standardized: str = "none") -> Split:
+    """Return train and test parts, 75 % and 25 %: X, X test, y, y test.
+
+    What `standardized` names ("none", "X", "y" or "both") is brought to mean 0 and deviation 1 of
+    the training part. R2 is the same for a target in its own unit.
+    """
+    if standardized not in STANDARDIZED:
+        raise SystemExit(f"standardized must be one of {STANDARDIZED}, got {standardized!r}")
     table = pd.read_csv(file(name), sep="\t")
     X, y = table.drop(columns="target").to_numpy(np.float64), table["target"].to_numpy(np.float64)
     order = np.random.default_rng(seed).permutation(len(y))
     cut = len(y) - len(y) // 4
-    return X[order[:cut]], X[order[cut:]], y[order[:cut]], y[order[cut:]]
+    train, test = order[:cut], order[cut:]
+    if standardized in ("X", "both"):
+        X = _standard(X, X[train])
+    if standardized in ("y", "both"):
+        y = _standard(y[:, None], y[train, None])[:, 0]
+    return X[train], X[test], y[train], y[test]
+
+
+def _standard(values: NDArray[np.float64], train: NDArray[np.float64]) -> NDArray[np.float64]:
+    known = Dataset(train, dtype=np.float64).standardize()
+    assert known.center is not None
+    assert known.scale is not None
+    return (values - known.center) / known.scale
 
 
 def r2(y: NDArray[Any], prediction: NDArray[Any], low: float, high: float) -> float:

@@ -5,6 +5,7 @@ from symgrad import Dataset
 from symgrad.data.evaluate import score
 from symgrad.dgp.optimization import Optimization
 from symgrad.dgp.sampling import Sampling
+from symgrad.evolution.diversification import Diversification
 from symgrad.search.base import Budget, run
 from symgrad.search.dgp import DGP
 from symgrad.search.gp import GP, Initialization
@@ -31,7 +32,7 @@ def test_losses_belong_to_the_population():
 
 def test_accepting_only_what_is_better_never_makes_a_tree_worse():
     data = sums()
-    search = small()
+    search = small(optimization=Optimization(distinct=False))
     state = search.init(np.random.default_rng(0), data, Budget())
     chosen = search.chosen(state)
     sampled = state.population[np.random.default_rng(1).permutation(len(chosen))]
@@ -41,6 +42,10 @@ def test_accepting_only_what_is_better_never_makes_a_tree_worse():
     assert (after.loss < state.loss).any()
     always = small(sampling=Sampling(accept="always")).accept(state, chosen, sampled, loss)
     np.testing.assert_array_equal(always.loss, loss)
+    joined = small(sampling=Sampling(accept="join")).accept(state, chosen, sampled, loss)
+    everything = np.sort(np.concatenate([state.loss, loss]))
+    np.testing.assert_array_equal(joined.loss, everything[: len(state.loss)])
+    np.testing.assert_array_equal(joined.loss, score(joined.population, data, scale=False).mse)
 
 
 def test_training_helps_where_features_are_many():
@@ -62,7 +67,34 @@ def test_only_the_best_are_trained_on_request():
     state = search.init(np.random.default_rng(0), sums(), Budget())
     chosen = search.chosen(state)
     assert len(chosen) == 7
-    assert state.loss[chosen].max() <= np.sort(state.loss)[6]
+    assert state.loss[chosen].max() <= np.unique(state.loss)[6]
+
+
+def test_of_equal_trees_one_is_trained():
+    search, all_alike = small(), small(optimization=Optimization(distinct=False))
+    state = search.init(np.random.default_rng(0), sums(), Budget())
+    state.loss[:4] = [3.0, np.inf, 3.0, np.inf]
+    np.testing.assert_array_equal(all_alike.chosen(state), np.arange(60))
+    chosen = search.chosen(state)
+    assert {0, 1, 3} <= set(chosen)
+    assert 2 not in chosen
+    finite = state.loss[chosen][np.isfinite(state.loss[chosen])]
+    assert len(np.unique(finite)) == len(finite)
+
+
+def test_sampled_trees_keep_to_the_size_limit():
+    limits = Diversification(generations=0, max_size=5)
+    search = small(
+        optimization=Optimization(epochs=100, learning_rate=0.5, leaf_functions=True),
+        sampling=Sampling(accept="always"),
+        initialization=Initialization(population=60, max_depth=2),
+        diversification=limits,
+    )
+    data = sums()
+    before = search.init(np.random.default_rng(0), data, Budget())
+    large = {e.tree.size for e in before.front if e.tree.size > 5}
+    after = search.step(before, data, Budget())
+    assert {e.tree.size for e in after.front if e.tree.size > 5} <= large
 
 
 @pytest.mark.parametrize("jobs", [2, 3])

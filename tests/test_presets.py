@@ -17,6 +17,11 @@ def test_presets_run(name):
     assert np.isfinite(state.front.most_accurate.loss)
 
 
+def test_the_paper_preset_has_no_constants():
+    state = run(preset("paper"), data(), Budget(evaluations=600), np.random.default_rng(0))
+    assert all(not len(entry.tree.constants) for entry in state.front)
+
+
 def test_an_unknown_preset_lists_the_known_ones():
     with pytest.raises(ValueError, match="default"):
         preset("fast")

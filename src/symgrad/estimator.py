@@ -54,7 +54,7 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         squares only.
     max_size : int, optional
         Most nodes of a formula in the search, constants counted, the outer line and the
-        features' units not; by default 80 (the paper preset: 100).
+        features' units not; by default 80 (the paper preset: 50).
     model_selection : {"balanced", "accurate", "simple"}, optional
         Which formula of the front becomes the model: the one of least description length (by
         default), the one of least error (by default for the paper preset), or the smallest that
@@ -171,7 +171,7 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             )
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         loss = search.loss if isinstance(search, GuidedDGP) else None
-        data = exact.single if loss is None else _working(exact, rng, loss)
+        data = _working(exact, rng, search)
         state = run(search, data, budget, rng)
         self._finish(state, formulas(state.front, data, exact, loss, self.n_jobs), exact, search)
         return self
@@ -281,11 +281,15 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.tree_ = choose(found, self.model_selection or default, data).tree
 
 
-def _working(data: Dataset, rng: np.random.Generator, loss: Loss) -> Dataset:
-    """Return the data as the search wants it: scaled, in random order, y of deviation 1."""
+def _working(data: Dataset, rng: np.random.Generator, search: DGP | GuidedDGP) -> Dataset:
+    """Return the data as the search wants it."""
     assert data.y is not None
-    if loss.name != "squared":  # others have a scale of their own
-        return data.standardize(gently=True).shuffled(rng)
+    if isinstance(search, DGP):
+        return (data.standardize() if search.standardize else data).single
+    data = data.standardize(gently=True).shuffled(rng)
+    if search.loss.name != "squared":  # others have a scale of their own
+        return data
+    assert data.y is not None
     mean = np.average(data.y, weights=data.weights)
     deviation = np.sqrt(np.average((data.y - mean) ** 2, weights=data.weights))
-    return data.standardize(gently=True).with_target((data.y - mean) / deviation).shuffled(rng)
+    return data.with_target((data.y - mean) / deviation)

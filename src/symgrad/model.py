@@ -86,7 +86,15 @@ def formulas(
     """
     judge = _Judge(exact, loss or Loss())
     if loss is None:
-        found = [f for e in front if (f := judge.formula(e.tree, e.tree)) is not None]
+        found = []
+        for entry in front:
+            tree = entry.tree
+            with contextlib.suppress(OverflowError):
+                plain_tree = (
+                    tree if data.center is None else in_units(tree, data.center, data.scale)
+                )
+                formula = judge.formula(plain_tree, tree)
+                found += [formula] if formula is not None else []
         return _front(found or [judge.constant(e.tree.primitives for e in front)])
     trees, plain = [], []
     for entry in front:

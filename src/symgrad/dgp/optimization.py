@@ -57,6 +57,9 @@ class Optimization:
         Weight of Loss01, which drives the weights towards 0 or 1.
     trees : int, optional
         How many of the best trees are trained; by default all, as Algorithm 1 says.
+    distinct : bool
+        Whether of trees with equal errors one is trained. Open in the paper. Late in a search the
+        best hundred trees may be copies of a handful.
     """
 
     epochs: int = 1000
@@ -71,6 +74,7 @@ class Optimization:
     scale: bool = False
     zero_one: float = 0.1
     trees: int | None = None
+    distinct: bool = True
 
     def __post_init__(self) -> None:
         if self.epochs < 0:
@@ -95,7 +99,8 @@ class Optimization:
     @classmethod
     def literal(cls, **changes: Any) -> Optimization:
         """Return the paper's words taken literally: logit 1 and learning rate 0.005."""
-        literal = {"learning_rate": 0.005, "start_probability": None, "added_leaf": "uniform"}
+        literal = {"learning_rate": 0.005, "start_probability": None, "added_leaf": "uniform",
+                   "distinct": False}  # fmt: skip
         return cls(**(literal | changes))
 
 

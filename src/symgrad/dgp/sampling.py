@@ -28,9 +28,9 @@ class Sampling:
         What a binary node becomes whose primitive takes one argument: that function of the child
         with the stronger edge, which is what the relaxed tree computed, or, by the letter of the
         paper, that child alone.
-    accept : {"better", "always"}
-        Whether a sampled tree replaces its parent only if its error is lower. Open in the paper.
-        Most trained trees are worse when made discrete; taking them all undoes the search.
+    accept : {"better", "always", "join"}
+        Whether a sampled tree replaces its parent only if its error is lower, always, or joins
+        the population, of which the worst then leave. Open in the paper.
     """
 
     method: str = "argmax"
@@ -41,7 +41,7 @@ class Sampling:
         for name, allowed in (
             ("method", ("argmax", "multinomial")),
             ("shrink", ("keep", "delete")),
-            ("accept", ("better", "always")),
+            ("accept", ("better", "always", "join")),
         ):
             value = getattr(self, name)
             if value not in allowed:

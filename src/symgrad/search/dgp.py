@@ -38,27 +38,31 @@ class DGP(GP):
             n_jobs=self.n_jobs,
         )
         sampled = sample(relaxed, self.sampling)
+        fits = np.flatnonzero(sampled.sizes <= self.diversification.max_size)
+        sampled, chosen = sampled[fits], chosen[fits]
         loss, state = self.evaluate(state, sampled, data)
         state = self.accept(state, chosen, sampled, loss)
         state = self.diversify(state, data, budget)
         return replace(state, iterations=state.iterations + 1)
 
     def chosen(self, state: State) -> NDArray[np.int64]:
-        """Return which trees are trained: all, or the best few."""
-        k = self.optimization.trees
-        if k is None or k >= len(state.population):
-            return np.arange(len(state.population))
-        return np.sort(np.argsort(state.loss, kind="stable")[:k])
+        """Return which trees are trained: all, or the best few, with or without equal ones."""
+        key = np.where(np.isfinite(state.loss), state.loss, np.nan)
+        order = np.argsort(key, kind="stable")
+        if self.optimization.distinct:  # invalid trees count as different
+            order = np.unique(key, return_index=True, equal_nan=False)[1]
+        return np.sort(order[: self.optimization.trees])
 
     def accept(
         self, state: State, chosen: NDArray[np.int64], sampled: Forest, loss: NDArray[np.float64]
     ) -> State:
-        """Put sampled trees in their parents' places, all or those that are better."""
-        limits = self.diversification
-        fits = sampled.sizes <= limits.max_size
-        take = fits & ((loss < state.loss[chosen]) | (self.sampling.accept == "always"))
-        everything = state.population + sampled
-        index = np.arange(len(state.population))
-        index[chosen[take]] = len(state.population) + np.flatnonzero(take)
-        new_loss = np.concatenate([state.loss, loss])[index]
-        return replace(state, population=everything[index], loss=new_loss)
+        """Put sampled trees in their parents' places, or keep the best of both."""
+        n = len(state.population)
+        population, all_loss = state.population + sampled, np.concatenate([state.loss, loss])
+        index = np.arange(n)
+        if self.sampling.accept == "join":
+            index = np.argsort(all_loss, kind="stable")[:n]
+        else:
+            take = (loss < state.loss[chosen]) | (self.sampling.accept == "always")
+            index[chosen[take]] = n + np.flatnonzero(take)
+        return replace(state, population=population[index], loss=all_loss[index])

@@ -36,12 +36,20 @@ class Initialization:
 
 @dataclass(frozen=True)
 class GP(Search):
-    """Genetic programming with the paper's operators."""
+    """Genetic programming with the paper's operators.
+
+    Attributes
+    ----------
+    standardize : bool
+        Whether the estimator hands on features of mean 0 and deviation 1. Open in the paper;
+        without constants the units of the features matter much.
+    """
 
     primitives: PrimitiveSet = field(default_factory=PrimitiveSet.paper)
     initialization: Initialization = field(default_factory=Initialization)
     diversification: Diversification = field(default_factory=Diversification)
     scale: bool = False
+    standardize: bool = False
     n_jobs: int | None = None
 
     def init(self, rng: np.random.Generator, data: Dataset, budget: Budget) -> State:
