@@ -293,5 +293,8 @@ def test_other_orders_targets_and_types():
     assert data.single is data.single
     assert data.single.single is data.single
     np.testing.assert_array_equal(data.with_target(-data.y).y, -data.y)
+    part = data.standardize().select([1])
+    assert part.names.names == ("x1",)
+    np.testing.assert_allclose(part.X * part.scale + part.center, X[:, [1]])
     with pytest.raises(ValueError, match="y"):
         data.with_target([1.0])

@@ -10,6 +10,7 @@ from strategies import any_primitives, name_lists, trees
 from symgrad import PrimitiveSet, Tree
 from symgrad.language.primitive import CONSTANT
 from symgrad.language.table import CODE_OF
+from symgrad.tree.names import FeatureNames
 
 NAMES = ["a", "b", "c"]
 ADD, SIN = CODE_OF["+"], CODE_OF["sin"]
@@ -271,3 +272,12 @@ def test_text_forms():
 def test_evaluate_is_the_forests():
     X = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     assert read("a + b*c").evaluate(X).tolist() == [7.0, 34.0]
+
+
+def test_other_features():
+    tree = Tree.parse("b - a*b", ["a", "b"])
+    other = tree.renamed(FeatureNames(["b", "c", "a"]))
+    assert str(other) == str(tree)
+    assert other.feature_indices == (0, 2)
+    with pytest.raises(ValueError, match="no feature 'b'"):
+        tree.renamed(FeatureNames(["a"]))

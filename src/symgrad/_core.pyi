@@ -129,6 +129,14 @@ def fit_constants(
     jobs: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
 
+class Rules:
+    functions: list[int]
+    cost: list[int]
+    forbidden: list[int]
+    required: list[int]
+    monotone: list[int]
+    direction: list[int]
+
 class IslandOptions:
     population: int
     max_size: int
@@ -142,6 +150,7 @@ class IslandOptions:
     fit_gate: float
     fit_steps: int
     record_steps: int
+    rules: Rules
 
 Packed = tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]
 

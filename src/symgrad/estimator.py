@@ -19,6 +19,7 @@ from symgrad.data.dataset import Dataset, check_numeric, merge_rows
 from symgrad.data.loss import Loss
 from symgrad.dgp.optimization import Optimization
 from symgrad.dgp.sampling import Sampling
+from symgrad.evolution.constraints import Constraints, indices
 from symgrad.evolution.diversification import Diversification
 from symgrad.evolution.islands import Islands
 from symgrad.language.primitive_set import PrimitiveSet
@@ -34,7 +35,14 @@ if TYPE_CHECKING:
     import sympy
 
 DEFAULT_EVALUATIONS = {"default": 500_000, "paper": 100_000}
-POLICIES = ("islands", "initialization", "optimization", "sampling", "diversification")
+POLICIES = (
+    "islands",
+    "constraints",
+    "initialization",
+    "optimization",
+    "sampling",
+    "diversification",
+)
 MERGE_LIMIT = 1_000_000
 """Numbers in X up to which equal rows are merged; sorting larger tables would take its time."""
 
@@ -59,6 +67,8 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Which formula of the front becomes the model: the one of least description length (by
         default), the one of least error (by default for the paper preset), or the smallest that
         explains 95 % of what the balanced one does.
+    constraints : Constraints, optional
+        What formulas of the default preset may be: nesting, costs, features, directions.
     max_evaluations : int, optional
         How many formulas are scored; by default 500,000 (the paper preset: 100,000), or no bound
         if `time_limit` is given.
@@ -111,6 +121,7 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         loss: str | Loss | None = None,
         max_size: int | None = None,
         model_selection: str | None = None,
+        constraints: Constraints | None = None,
         max_evaluations: int | None = None,
         time_limit: float | None = None,
         islands: Islands | None = None,
@@ -126,6 +137,7 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.loss = loss
         self.max_size = max_size
         self.model_selection = model_selection
+        self.constraints = constraints
         self.max_evaluations = max_evaluations
         self.time_limit = time_limit
         self.islands = islands
@@ -156,8 +168,8 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         )  # fmt: skip
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        names = getattr(self, "feature_names_in_", None)
-        exact = Dataset(X, y, feature_names=names, weights=sample_weight, dtype=np.float64)
+        given = getattr(self, "feature_names_in_", None)
+        exact = Dataset(X, y, feature_names=given, weights=sample_weight, dtype=np.float64)
         search.primitives.check_features(exact.names.names or ())
         self._check_target(exact)
         if isinstance(search, GuidedDGP):
@@ -169,11 +181,22 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             exact = Dataset(
                 X, y, feature_names=exact.names, weights=sample_weight, dtype=np.float64
             )
+        assert exact.y is not None
+        whole, self._fallback = exact, float(np.average(exact.y, weights=exact.weights))
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        loss = search.loss if isinstance(search, GuidedDGP) else None
+        default = search if isinstance(search, GuidedDGP) else None
+        constraints = default.constraints if default else Constraints()
+        names, gone = exact.names, indices(constraints.exclude, exact.names)
+        if gone:
+            exact = exact.select([j for j in range(exact.features) if j not in set(gone)])
         data = _working(exact, rng, search)
         state = run(search, data, budget, rng)
-        self._finish(state, formulas(state.front, data, exact, loss, self.n_jobs), exact, search)
+        loss = default.loss if default else None
+        found = formulas(state.front, data, exact, loss, constraints, self.n_jobs)
+        if gone:
+            found = [replace(f, tree=f.tree.renamed(names)) for f in found]
+        how = self.model_selection or ("balanced" if default else "accurate")
+        self._finish(state, found, choose(found, how, whole, constraints.margin))
         return self
 
     def predict(self, X: Any, size: int | None = None) -> NDArray[np.float64]:
@@ -259,13 +282,9 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if np.ptp(used) == 0:
             raise ValueError(f"y is constant (every value is {used[0]:g}), so there is no formula")
 
-    def _finish(
-        self, state: State, found: list[Formula], data: Dataset, search: DGP | GuidedDGP
-    ) -> None:
-        """Keep the formulas and choose one."""
-        assert data.y is not None
+    def _finish(self, state: State, found: list[Formula], chosen: Formula) -> None:
+        """Keep the formulas and the one that was chosen."""
         self.n_iter_, self.n_evaluations_ = state.iterations, state.evaluations
-        self._fallback = float(np.average(data.y, weights=data.weights))
         if not len(state.front):
             warnings.warn(
                 "no formula was finite on all rows; the model is the mean of y",
@@ -276,9 +295,8 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             [(f.tree.size, f.loss, f.r2, str(f.tree)) for f in found],
             columns=["size", "loss", "r2", "formula"],
         )
-        self.trees_ = [f.tree for f in found]
-        default = "balanced" if isinstance(search, GuidedDGP) else "accurate"
-        self.tree_ = choose(found, self.model_selection or default, data).tree
+        self.trees_: list[Tree] = [f.tree for f in found]
+        self.tree_: Tree = chosen.tree
 
 
 def _working(data: Dataset, rng: np.random.Generator, search: DGP | GuidedDGP) -> Dataset:

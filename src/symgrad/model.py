@@ -13,6 +13,7 @@ from symgrad.data.complexity import description_length
 from symgrad.data.constants import fit_constants
 from symgrad.data.dataset import Dataset
 from symgrad.data.loss import Loss
+from symgrad.evolution.constraints import Constraints
 from symgrad.evolution.front import Front
 from symgrad.language.primitive import CONSTANT
 from symgrad.language.primitive_set import PrimitiveSet
@@ -66,7 +67,12 @@ class Formula:
 
 
 def formulas(
-    front: Front, data: Dataset, exact: Dataset, loss: Loss | None, n_jobs: int | None = None
+    front: Front,
+    data: Dataset,
+    exact: Dataset,
+    loss: Loss | None,
+    constraints: Constraints | None = None,
+    n_jobs: int | None = None,
 ) -> list[Formula]:
     """Return the front in the units of `exact`, from small to large, each better than all before.
 
@@ -81,9 +87,12 @@ def formulas(
         What was searched, and the same as the user gave it.
     loss : Loss, optional
         By what lines through trees were judged; None if trees stand for themselves, by squares.
+    constraints : Constraints, optional
+        What formulas must keep to in the end, too.
     n_jobs : int, optional
         Number of threads.
     """
+    constraints = constraints or Constraints()
     judge = _Judge(exact, loss or Loss())
     if loss is None:
         found = []
@@ -110,7 +119,8 @@ def formulas(
             with contextlib.suppress(OverflowError):
                 line = in_units(tree, None, None, fitted.slope[k], fitted.intercept[k]).simplify()
                 formula = judge.formula(judge.rounded(line), trees[k])
-                found += [formula] if formula is not None else []
+                if formula is not None and constraints.allow(formula.tree, exact.X):
+                    found.append(formula)
     return _front(found)
 
 

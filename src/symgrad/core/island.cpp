@@ -11,7 +11,7 @@ namespace {
 void rank(std::vector<Member>* members) {
   std::vector<Member>& m = *members;
   std::sort(m.begin(), m.end(), [](const Member& a, const Member& b) {
-    if (a.genome.size() != b.genome.size()) return a.genome.size() < b.genome.size();
+    if (a.size != b.size) return a.size < b.size;
     return a.error < b.error;
   });
   std::vector<double> least;  // of each front so far, ascending
@@ -30,7 +30,7 @@ void rank(std::vector<Member>* members) {
   }
   for (const auto& front : fronts) {
     const Member &first = m[front.front()], &last = m[front.back()];
-    const double sizes = std::max(1.0, double(last.genome.size() - first.genome.size()));
+    const double sizes = std::max(1.0, double(last.size - first.size));
     const double errors =
         std::max(1e-12, std::log(first.error + 1e-30) - std::log(last.error + 1e-30));
     for (size_t i = 0; i < front.size(); ++i) {
@@ -39,7 +39,7 @@ void rank(std::vector<Member>* members) {
         continue;
       }
       const Member &a = m[front[i - 1]], &b = m[front[i + 1]];
-      m[front[i]].crowding = double(b.genome.size() - a.genome.size()) / sizes +
+      m[front[i]].crowding = double(b.size - a.size) / sizes +
                              (std::log(a.error + 1e-30) - std::log(b.error + 1e-30)) / errors;
     }
   }
@@ -59,11 +59,13 @@ Island<T>::Island(const Problem<T>& problem, const Sprout& sprout, const IslandO
       variation_(problem.language, sprout),
       fitter_(problem),
       guide_(problem, sprout),
+      differentiator_(problem.language, problem.X, false),
       rng_(seed, stream) {
   for (Member& m : members) {
     if (std::isnan(m.error)) {
       settle(std::move(m.genome), HUGE_VAL);
     } else {
+      m.size = options_.rules.size(m.genome);
       members_.push_back(std::move(m));
     }
   }
@@ -112,19 +114,23 @@ Genome Island<T>::offspring(const Member& mother) {
 template <class T>
 void Island<T>::settle(Genome genome, double parent_error) {
   tidy(problem_.language, problem_.scaled, &genome);
-  if (genome.size() > options_.max_size ||
-      depth_of(problem_.language, genome.code) > options_.max_depth)
+  const int64_t size = options_.rules.size(genome);
+  if (size > options_.max_size || depth_of(problem_.language, genome.code) > options_.max_depth ||
+      !options_.rules.nests_well(problem_.language, genome))
     return;
   const int64_t before = fitter_.evaluations();
   Judged judged = fitter_.judge(genome, 1.2 * worst_);
   if (!std::isfinite(judged.error)) return;
   if (judged.error < options_.fit_gate * parent_error)
     judged = fitter_.fit(&genome, judged, options_.fit_steps);
-  Member member{std::move(genome), judged.error};
-  const auto held = archive_.find(member.genome.size());
+  Member member{std::move(genome), judged.error, size};
+  const auto held = archive_.find(size);
   if (held == archive_.end() || member.error < held->second.error) {
-    member.error = fitter_.fit(&member.genome, judged, options_.record_steps).error;
-    archive_[member.genome.size()] = member;
+    judged = fitter_.fit(&member.genome, judged, options_.record_steps);
+    member.error = judged.error;
+    if (options_.rules.has_required(member.genome) &&
+        is_monotone(options_.rules, member.genome, judged.slope, problem_.X, &differentiator_))
+      archive_[size] = member;
   }
   work_ += 3.0 * double(fitter_.evaluations() - before) * double(member.genome.size()) *
            double(problem_.X.rows);
@@ -136,7 +142,7 @@ template <class T>
 void Island<T>::survive() {
   rank(&members_);
   const auto same = [](const Member& a, const Member& b) {
-    return a.genome.size() == b.genome.size() && std::abs(a.error - b.error) <= 1e-7 * a.error;
+    return a.size == b.size && std::abs(a.error - b.error) <= 1e-7 * a.error;
   };
   members_.erase(std::unique(members_.begin(), members_.end(), same), members_.end());
   const size_t keep = std::min(size_t(options_.population), members_.size());

@@ -5,6 +5,7 @@
 
 #include "guide.hpp"
 #include "parallel.hpp"
+#include "rules.hpp"
 #include "variation.hpp"
 
 namespace symgrad {
@@ -20,11 +21,13 @@ struct IslandOptions {
   int chain = 3;            // most guided edits in a row
   double fit_gate = 1.1;    // constants are fitted if the error is below this times the parent's
   int fit_steps = 2, record_steps = 5;
+  Rules rules;
 };
 
 struct Member {
   Genome genome;
   double error = HUGE_VAL;
+  int64_t size = 0;  // as the rules count it
   int rank = 0;
   double crowding = 0;
 };
@@ -56,6 +59,7 @@ class Island {
   Variation variation_;
   Fitter<T> fitter_;
   Guide<T> guide_;
+  Differentiator<T> differentiator_;
   Rng rng_;
   std::vector<Member> members_;
   size_t parents_ = 0;  // members that may be selected; those behind them are new

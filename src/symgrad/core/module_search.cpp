@@ -84,6 +84,12 @@ nb::tuple py_evolve(const Forest& forest, const Vector<double>& error,
     require(island.data()[k] <= island.data()[k + 1], "island must ascend");
   require(int64_t(options.size()) == islands && int64_t(sprouts.size()) == islands,
           "there must be one set of options and one sprout per island");
+  for (const IslandOptions& o : options) {
+    const Rules& r = o.rules;
+    require(r.functions.size() <= 64 && r.cost.size() == r.functions.size() &&
+                r.forbidden.size() == r.functions.size() && r.direction.size() == r.monotone.size(),
+            "the rules are not complete");
+  }
   std::vector<std::unique_ptr<Island<T>>> evolved(static_cast<size_t>(islands));
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
   detached([&] {
@@ -114,6 +120,14 @@ nb::tuple py_evolve(const Forest& forest, const Vector<double>& error,
 }  // namespace
 
 void bind_search(nb::module_& m) {
+  nb::class_<Rules>(m, "Rules")
+      .def(nb::init<>())
+      .def_rw("functions", &Rules::functions)
+      .def_rw("cost", &Rules::cost)
+      .def_rw("forbidden", &Rules::forbidden)
+      .def_rw("required", &Rules::required)
+      .def_rw("monotone", &Rules::monotone)
+      .def_rw("direction", &Rules::direction);
   nb::class_<IslandOptions>(m, "IslandOptions")
       .def(nb::init<>())
       .def_rw("population", &IslandOptions::population)
@@ -127,7 +141,8 @@ void bind_search(nb::module_& m) {
       .def_rw("chain", &IslandOptions::chain)
       .def_rw("fit_gate", &IslandOptions::fit_gate)
       .def_rw("fit_steps", &IslandOptions::fit_steps)
-      .def_rw("record_steps", &IslandOptions::record_steps);
+      .def_rw("record_steps", &IslandOptions::record_steps)
+      .def_rw("rules", &IslandOptions::rules);
   nb::class_<Loss>(m, "Loss").def(
       "__init__", [](Loss* self, const std::string& name, double number, double tiny) {
         const auto& names = loss_names();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from numbers import Real
 from typing import Any
@@ -137,6 +138,14 @@ class Dataset:
     def with_target(self, y: Any) -> Dataset:
         """Return the same features with another target."""
         return self._with(self.X, _vector(y, "y", self.rows), self.weights)
+
+    def select(self, features: Sequence[int]) -> Dataset:
+        """Return some of the features."""
+        result = self._with(np.asfortranarray(self.X[:, features]), self.y, self.weights)
+        result.names = FeatureNames([self.names[j] for j in features])
+        if self.center is not None and self.scale is not None:
+            result.center, result.scale = self.center[features], self.scale[features]
+        return result
 
     def shuffled(self, rng: np.random.Generator) -> Dataset:
         """Return the rows in random order."""

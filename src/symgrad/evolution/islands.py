@@ -12,6 +12,7 @@ from symgrad import _core
 from symgrad.arrays import threads
 from symgrad.data.dataset import Dataset
 from symgrad.data.loss import Loss
+from symgrad.evolution.constraints import Constraints
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.tree.forest import Forest
 from symgrad.tree.generate import sprout
@@ -123,6 +124,7 @@ def evolve(
     primitives: PrimitiveSet,
     settings: Islands,
     loss: Loss | None = None,
+    constraints: Constraints | None = None,
     first: int = 0,
     seconds: float = np.inf,
     n_jobs: int | None = None,
@@ -144,6 +146,8 @@ def evolve(
         How.
     loss : Loss, optional
         By default squares.
+    constraints : Constraints, optional
+        What formulas may be; those that require features or directions hold for `best` only.
     first : int
         Where in `guided` and `constants` the first island stands.
     seconds : float
@@ -156,6 +160,10 @@ def evolve(
     def turns(values: Sequence[float]) -> list[float]:
         return [values[(k + first) % len(values)] for k in range(len(bounds) - 1)]
 
+    options = [settings.options(g) for g in turns(settings.guided)]
+    rules = (constraints or Constraints()).rules(population.primitives, data.names)
+    for island in options:
+        island.rules = rules
     members, new_bounds, best, evaluations = _core.evolve(
         population._core,
         np.ascontiguousarray(error, np.float64),
@@ -166,7 +174,7 @@ def evolve(
         True,
         (loss or Loss()).core(data.y),
         [sprout(primitives, data.features, p_constant=c) for c in turns(settings.constants)],
-        [settings.options(g) for g in turns(settings.guided)],
+        options,
         settings.generations,
         min(seconds, 1e9),
         int(rng.integers(2**63)),

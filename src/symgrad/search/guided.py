@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from symgrad.data.dataset import Dataset
 from symgrad.data.loss import Loss
+from symgrad.evolution.constraints import Constraints
 from symgrad.evolution.islands import Evolved, Islands, evolve
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.search.base import Budget, Search, State
@@ -61,6 +62,7 @@ class GuidedDGP(Search):
     primitives: PrimitiveSet = field(default_factory=PrimitiveSet.paper)
     islands: Islands = field(default_factory=Islands)
     loss: Loss = field(default_factory=Loss)
+    constraints: Constraints = field(default_factory=Constraints)
     scale: bool = True
     n_jobs: int | None = None
 
@@ -102,6 +104,7 @@ class GuidedDGP(Search):
             self.primitives,
             replace(self.islands, generations=generations),
             self.loss,
+            self.constraints,
             int(state.merged),
             np.inf if budget.seconds is None else budget.seconds - state.seconds,
             self.n_jobs,

@@ -229,6 +229,16 @@ class Tree:
         value = np.concatenate([self.value[: s.start], replacement.value, self.value[s.stop :]])
         return Tree(code, value, self.primitives, self.names)
 
+    def renamed(self, names: FeatureNames) -> Tree:
+        """Return the same formula over other features, which must include those in use."""
+        code = self.code.copy()
+        for j in self.feature_indices:
+            index = names.index(self.names[j])
+            if index is None:
+                raise ValueError(f"there is no feature {self.names[j]!r}")
+            code[self.code == ~j] = ~index
+        return Tree(code, self.value, self.primitives, names)
+
     def simplify(self) -> Tree:
         """Return a tree of the same value, usually smaller.
 
