@@ -68,6 +68,15 @@ def test_what_cannot_be_fitted_stays():
     assert np.isfinite(error[1])
 
 
+def test_what_varies_next_to_nothing_is_a_constant():
+    X = np.random.default_rng(0).uniform(0.9, 1, size=(30, 1))
+    data = Dataset(X, X[:, 0], dtype=np.float64)
+    fitted = fit_constants(Forest.from_strings(["exp(-400*x0)", "x0*1e-25"]), data)
+    assert fitted.error[0] == 1
+    assert fitted.slope[0] == 0
+    assert fitted.error[1] < 1e-12
+
+
 def test_composed_primitives_and_any_number_of_threads():
     primitives = PrimitiveSet(["+", "*", "bell(x, s) = exp(-s*x*x)"])
     forest = Forest.of([Tree.parse("bell(x0, 2)", primitives=primitives)] * 5)

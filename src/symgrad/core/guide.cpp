@@ -16,13 +16,45 @@ Guide<T>::Guide(const Problem<T>& problem, const Sprout& sprout)
   T* memory = memory_.get(std::size(buffers) * kRowStride);
   for (T** b : buffers) *b = memory, memory += kRowStride;
   const auto& ops = sprout.functions;
-  affine_ = sprout.p_constant > 0 && std::find(ops.begin(), ops.end(), k_add) != ops.end() &&
-            std::find(ops.begin(), ops.end(), k_mul) != ops.end();
+  const auto has = [&](int32_t op) { return std::find(ops.begin(), ops.end(), op) != ops.end(); };
+  affine_ = sprout.p_constant > 0 && has(k_add) && has(k_mul);
+  divides_ = has(k_div);
+  for (size_t k = 0; k < ops.size(); ++k)
+    if (sprout.arities[k] == 1 && ops[k] < kFirstComposed) unary_.push_back(ops[k]);
 }
 
 template <class T>
 const T* Guide<T>::column(int64_t feature) {
   return load(problem_.X, int32_t(feature), row_, rows_, pad_);
+}
+
+// Mostly none: a feature as it is, its square, or a function of it.
+template <class T>
+int32_t Guide<T>::transform(Rng& rng) {
+  const double kind = rng.uniform();
+  if (kind < 0.7) return kPlain;
+  if (kind < 0.85 || unary_.empty()) return kSquare;
+  return unary_[rng.below(uint32_t(unary_.size()))];
+}
+
+template <class T>
+const T* Guide<T>::transformed(int64_t feature) {
+  const T* x = column(feature);
+  if (transform_ == kPlain) return x;
+  const int32_t op = transform_ == kSquare ? int32_t(k_mul) : transform_;
+  kernels_.map[0][op](x, x, v_, n_);
+  return v_;
+}
+
+template <class T>
+void Guide<T>::write(const Best& best, Genome* out) const {
+  out->push(~int32_t(best.feature));
+  if (best.transform == kSquare) {
+    out->push(~int32_t(best.feature));
+    out->push(k_mul);
+  } else if (best.transform != kPlain) {
+    out->push(best.transform);
+  }
 }
 
 // Takes some rows, runs the tree forward and backward on them and fits the line.
@@ -134,7 +166,7 @@ typename Guide<T>::Best Guide<T>::scan(Rng& rng, bool swap) {
     if (k % 64 == 0) coin = rng.next();
     if ((coin >> (k % 64)) & 1) continue;
     double s[4];
-    rows_of_.scan(column(feature), p_, q_, s_, t_, n_, s);
+    rows_of_.scan(transformed(feature), p_, q_, s_, t_, n_, s);
     double gain = 0;
     if (swap) {
       const double z1 = u1_ + s[0], zy = uy_ + s[1], zz = uu_ + 2 * s[2] + s[3];
@@ -144,13 +176,13 @@ typename Guide<T>::Best Guide<T>::scan(Rng& rng, bool swap) {
       gain = added(s);
     }
     if (!(gain > best.gain) || !std::isfinite(gain)) continue;
-    best = {gain, feature, 0};
+    best = {gain, feature, transform_, 0};
     if (!swap && slope_ != 0) {
       const double spread = s[3] - s[0] * s[0] / weight_ - s[1] * s[1] / ff_;
       best.coefficient = s[2] / spread / slope_;
     }
   }
-  work_ += 0.25 * double(count) * rows_;
+  work_ += (transform_ == kPlain ? 0.25 : 1.0) * double(count) * rows_;
   return best;
 }
 
@@ -160,10 +192,11 @@ Genome Guide<T>::swap(Rng& rng, const Genome& tree) {
   if (rng.uniform() < 0.7)  // mostly a leaf
     while (tree.code[size_t(node)] >= 0) --node;
   if (!focus(node, false)) return tree;
+  transform_ = transform(rng);
   const Best best = scan(rng, true);
   if (best.feature < 0) return tree;
   Genome leaf;
-  leaf.push(~int32_t(best.feature));
+  write(best, &leaf);
   return splice(problem_.language, tree, node, leaf.view());
 }
 
@@ -171,16 +204,19 @@ template <class T>
 Genome Guide<T>::expand(Rng& rng, const Genome& tree) {
   const int64_t node =
       rng.uniform() < 0.3 ? tree.size() - 1 : int64_t(rng.below(uint32_t(tree.size())));
-  const bool product = rng.uniform() < 0.4;
+  // h + a x, h * (1 + a x), or what is the same to first order, h / (1 - a x).
+  const double kind = rng.uniform();
+  const bool quotient = divides_ && kind > 0.8, product = kind > 0.55;
   if (slope_ == 0 || !focus(node, product)) return swap(rng, tree);
+  transform_ = transform(rng);
   const Best best = scan(rng, false);
   if (best.feature < 0 || !std::isfinite(best.coefficient)) return tree;
   Genome fresh(subtree(problem_.language, tree, node));
-  fresh.push(~int32_t(best.feature));
-  fresh.push(kConstant, best.coefficient);
+  write(best, &fresh);
+  fresh.push(kConstant, quotient ? -best.coefficient : best.coefficient);
   fresh.push(k_mul);
   if (product) fresh.push(kConstant, 1), fresh.push(k_add);
-  fresh.push(product ? k_mul : k_add);
+  fresh.push(quotient ? k_div : product ? k_mul : k_add);
   return splice(problem_.language, tree, node, fresh.view());
 }
 

@@ -24,9 +24,11 @@ class Guide {
   double work() const { return work_; }
 
  private:
+  static constexpr int32_t kPlain = -1, kSquare = -2;
   struct Best {
     double gain = 0;
     int64_t feature = -1;
+    int32_t transform = kPlain;
     double coefficient = 0;
   };
   struct Pair {
@@ -40,6 +42,9 @@ class Guide {
   bool focus(int64_t node, bool times_value);
   double judge(const T* v);
   Best scan(Rng& rng, bool swap);
+  int32_t transform(Rng& rng);
+  const T* transformed(int64_t feature);
+  void write(const Best& best, Genome* out) const;
   std::vector<Pair> pairs(Rng& rng);
   Genome swap(Rng& rng, const Genome& tree);
   Genome expand(Rng& rng, const Genome& tree);
@@ -53,7 +58,9 @@ class Guide {
   const Kernels<T>& kernels_;
   const RowKernels<T>& rows_of_;
   Differentiator<T> differentiator_;
-  bool affine_;
+  bool affine_, divides_;
+  std::vector<int32_t> unary_;
+  int32_t transform_ = kPlain;  // of the features that are scanned
   double work_ = 0;
   // The rows at hand, and sums over them; weights are zero in the padding.
   int64_t row_ = 0;

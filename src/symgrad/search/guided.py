@@ -33,6 +33,9 @@ SINGLE_ERROR = 1e-4
 EXACT = 1e-14
 """Error of an exact formula."""
 
+PATIENCE = 3
+"""Iterations that the search goes on for after an exact formula was found."""
+
 ROWS_PER_NUMBER = 10
 """Rows it takes for each constant, the line's two included, to believe that it is exact."""
 
@@ -49,10 +52,13 @@ class IslandState(State):
         Island k has the trees ``bounds[k]`` to ``bounds[k + 1]``.
     merged : bool
         Whether exploration is over.
+    exact : int
+        Iterations since an exact formula was found.
     """
 
     bounds: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
     merged: bool = False
+    exact: int = 0
 
 
 @dataclass(frozen=True)
@@ -109,7 +115,7 @@ class GuidedDGP(Search):
             np.inf if budget.seconds is None else budget.seconds - state.seconds,
             self.n_jobs,
         )
-        return self.taken(state, evolved)
+        return self.taken(state, evolved, data.rows)
 
     def merge(self, state: IslandState) -> IslandState:
         """Give two islands all trees each."""
@@ -123,10 +129,14 @@ class GuidedDGP(Search):
             merged=True,
         )
 
-    def taken(self, state: IslandState, evolved: Evolved) -> IslandState:
+    def taken(self, state: IslandState, evolved: Evolved, rows: int) -> IslandState:
         """Return the state after evolution, the best trees offered to the front."""
         if evolved.best is not None:
             state.front.offer(evolved.best, evolved.best_error)
+        exact = any(
+            e.loss <= EXACT and ROWS_PER_NUMBER * (len(e.tree.constants) + 2) <= rows
+            for e in state.front
+        )
         return replace(
             state,
             population=evolved.population,
@@ -134,14 +144,12 @@ class GuidedDGP(Search):
             bounds=evolved.bounds,
             evaluations=state.evaluations + evolved.evaluations,
             iterations=state.iterations + 1,
+            exact=state.exact + 1 if exact else 0,
         )
 
     def found(self, state: State, data: Dataset) -> bool:
-        """Whether a formula fits exactly that has too few constants to do so by chance."""
-        return any(
-            e.loss <= EXACT and ROWS_PER_NUMBER * (len(e.tree.constants) + 2) <= data.rows
-            for e in state.front
-        )
+        """Whether an exact formula has been there for a while, time enough for a shorter one."""
+        return isinstance(state, IslandState) and state.exact > PATIENCE
 
     def columns(self, state: State, data: Dataset) -> Dataset:
         """Return the data in the precision that the search has come to need."""
