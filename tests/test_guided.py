@@ -1,4 +1,5 @@
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -48,14 +49,16 @@ def test_small_budgets_are_kept_approximately():
 
 def test_single_precision_until_formulas_are_nearly_exact():
     wide = data(rows=400, noise=0.0)
-    state = SMALL.init(np.random.default_rng(0), wide, Budget())
-    assert SMALL.columns(state, wide).X.dtype == np.float32
-    assert SMALL.columns(state, data()).X.dtype == np.float64  # few rows
+    first = SMALL.init(np.random.default_rng(0), wide, Budget())
+    assert not SMALL.in_precision(first, wide).precise
+    assert SMALL.in_precision(first, data()).precise  # few rows
     end = run(SMALL, wide, Budget(iterations=60), np.random.default_rng(0))
     assert end.iterations < 60  # an exact formula ends the search
+    assert end.precise
     assert SMALL.found(end, wide)
-    assert SMALL.columns(end, wide).X.dtype == np.float64
-    assert end.front.most_accurate.loss < 1e-12
+    assert end.front.most_accurate.loss < 1e-20
+    again = SMALL.in_precision(replace(end, precise=False), wide)
+    assert np.isnan(again.loss).all()
 
 
 @pytest.mark.parametrize("formula", ["x0*x1/(1 + x2^2)", "exp(-x0^2) + sin(2*x1)"])

@@ -161,28 +161,9 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             Weights of the rows.
         """
         search, budget = self._search(), self._budget()
-        check_numeric(X)
-        X, y = validate_data(
-            self, X, y, dtype="numeric", ensure_all_finite=False, ensure_min_samples=2,
-            y_numeric=True,
-        )  # fmt: skip
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        given = getattr(self, "feature_names_in_", None)
-        exact = Dataset(X, y, feature_names=given, weights=sample_weight, dtype=np.float64)
-        search.primitives.check_features(exact.names.names or ())
-        self._check_target(exact)
-        if isinstance(search, GuidedDGP):
-            assert exact.y is not None
-            search.loss.check(exact.y)
+        whole = exact = self._checked(X, y, sample_weight, search)
         assert exact.y is not None
-        if exact.X.size <= MERGE_LIMIT:
-            X, y, sample_weight = merge_rows(exact.X, exact.y, exact.weights)
-            exact = Dataset(
-                X, y, feature_names=exact.names, weights=sample_weight, dtype=np.float64
-            )
-        assert exact.y is not None
-        whole, self._fallback = exact, float(np.average(exact.y, weights=exact.weights))
+        self._fallback = float(np.average(exact.y, weights=exact.weights))
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         default = search if isinstance(search, GuidedDGP) else None
         constraints = default.constraints if default else Constraints()
@@ -235,6 +216,27 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             least = self.equations_["size"].min()
             raise ValueError(f"the smallest formula has size {least}, got size={size}")
         return self.trees_[int(fitting[-1])]
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any, search: DGP | GuidedDGP) -> Dataset:
+        """Return the data in float64, equal rows merged; refuse what cannot be searched."""
+        check_numeric(X)
+        X, y = validate_data(
+            self, X, y, dtype="numeric", ensure_all_finite=False, ensure_min_samples=2,
+            y_numeric=True,
+        )  # fmt: skip
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        names = getattr(self, "feature_names_in_", None)
+        data = Dataset(X, y, feature_names=names, weights=sample_weight, dtype=np.float64)
+        assert data.y is not None
+        search.primitives.check_features(data.names.names or ())
+        self._check_target(data)
+        if isinstance(search, GuidedDGP):
+            search.loss.check(data.y)
+        if data.X.size > MERGE_LIMIT:
+            return data
+        X, y, weights = merge_rows(data.X, data.y, data.weights)
+        return Dataset(X, y, feature_names=data.names, weights=weights, dtype=np.float64)
 
     def _search(self) -> DGP | GuidedDGP:
         if self.model_selection is not None and self.model_selection not in CHOICES:

@@ -54,11 +54,14 @@ class IslandState(State):
         Whether exploration is over.
     exact : int
         Iterations since an exact formula was found.
+    precise : bool
+        Whether errors are those of float64.
     """
 
     bounds: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
     merged: bool = False
     exact: int = 0
+    precise: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,7 @@ class GuidedDGP(Search):
         assert isinstance(state, IslandState)
         if not state.merged and budget.share(state) >= self.islands.explore:
             state = self.merge(state)
+        state = self.in_precision(state, data)
         count = len(state.bounds) - 1
         generations = self.islands.generations
         if budget.evaluations is not None:
@@ -106,7 +110,7 @@ class GuidedDGP(Search):
             state.population,
             state.loss,
             state.bounds,
-            self.columns(state, data),
+            data if state.precise else data.single,
             self.primitives,
             replace(self.islands, generations=generations),
             self.loss,
@@ -151,8 +155,10 @@ class GuidedDGP(Search):
         """Whether an exact formula has been there for a while, time enough for a shorter one."""
         return isinstance(state, IslandState) and state.exact > PATIENCE
 
-    def columns(self, state: State, data: Dataset) -> Dataset:
-        """Return the data in the precision that the search has come to need."""
+    def in_precision(self, state: IslandState, data: Dataset) -> IslandState:
+        """Go over to float64 where it is needed; trees are then judged anew."""
         best = state.front.most_accurate
-        near = best is not None and best.loss < SINGLE_ERROR
-        return data if near or data.rows < SINGLE_ROWS else data.single
+        precise = data.rows < SINGLE_ROWS or (best is not None and best.loss < SINGLE_ERROR)
+        if not precise or state.precise:
+            return state
+        return replace(state, loss=np.full(len(state.loss), np.nan), precise=True)
