@@ -19,6 +19,7 @@ Guide<T>::Guide(const Problem<T>& problem, const Sprout& sprout)
   const auto has = [&](int32_t op) { return std::find(ops.begin(), ops.end(), op) != ops.end(); };
   affine_ = sprout.p_constant > 0 && has(k_add) && has(k_mul);
   divides_ = has(k_div);
+  multiplies_ = has(k_mul);
   for (size_t k = 0; k < ops.size(); ++k)
     if (sprout.arities[k] == 1 && ops[k] < kFirstComposed) unary_.push_back(ops[k]);
 }
@@ -33,8 +34,8 @@ template <class T>
 int32_t Guide<T>::transform(Rng& rng) {
   const double kind = rng.uniform();
   if (kind < 0.7) return kPlain;
-  if (kind < 0.85 || unary_.empty()) return kSquare;
-  return unary_[rng.below(uint32_t(unary_.size()))];
+  if (kind < 0.85) return multiplies_ ? kSquare : kPlain;
+  return unary_.empty() ? kPlain : unary_[rng.below(uint32_t(unary_.size()))];
 }
 
 template <class T>

@@ -58,7 +58,7 @@ class Guide {
   const Kernels<T>& kernels_;
   const RowKernels<T>& rows_of_;
   Differentiator<T> differentiator_;
-  bool affine_, divides_;
+  bool affine_, divides_, multiplies_;
   std::vector<int32_t> unary_;
   int32_t transform_ = kPlain;  // of the features that are scanned
   double work_ = 0;

@@ -69,6 +69,12 @@ Island<T>::Island(const Problem<T>& problem, const Sprout& sprout, const IslandO
       members_.push_back(std::move(m));
     }
   }
+  // What is known already is no record.
+  if (options_.rules.required.empty() && options_.rules.monotone.empty())
+    for (const Member& m : members_) {
+      const auto held = archive_.find(m.size);
+      if (held == archive_.end() || m.error < held->second.error) archive_[m.size] = m;
+    }
   survive();
 }
 
