@@ -99,20 +99,18 @@ def formulas(
         for entry in front:
             tree = entry.tree
             with contextlib.suppress(OverflowError):
-                plain_tree = (
-                    tree if data.center is None else in_units(tree, data.center, data.scale)
-                )
-                formula = judge.formula(plain_tree, tree)
+                plain = tree if data.center is None else in_units(tree, data.center, data.scale)
+                formula = judge.formula(plain, tree)
                 found += [formula] if formula is not None else []
         return _front(found or [judge.constant(e.tree.primitives for e in front)])
-    trees, plain = [], []
+    trees, lifted = [], []
     for entry in front:
         with contextlib.suppress(OverflowError):
-            plain.append(in_units(entry.tree, data.center, data.scale))
+            lifted.append(in_units(entry.tree, data.center, data.scale))
             trees.append(entry.tree)
-    found = [judge.constant(t.primitives for t in plain)]
-    if plain:
-        fitted = fit_constants(Forest.of(plain), exact, loss=loss, steps=POLISH, n_jobs=n_jobs)
+    found = [judge.constant(t.primitives for t in lifted)]
+    if lifted:
+        fitted = fit_constants(Forest.of(lifted), exact, loss=loss, steps=POLISH, n_jobs=n_jobs)
         for k, tree in enumerate(fitted.forest):
             if not np.isfinite(fitted.error[k]):
                 continue
@@ -184,10 +182,14 @@ class _Judge:
     def rounded(self, tree: Tree) -> Tree:
         """Return the tree with whole numbers for the constants that do not need their decimals.
 
-        A constant becomes the nearest whole number if the data are described no worse, counting
-        half a log of the number of rows for each number that is spared.
+        Constants become the nearest whole numbers, those first that matter least, as long as the
+        errors take no more than ln n longer to describe: what a single constant costs.
         """
-        mean = max(float(self.of(Forest.of([tree]))[0]), ROUNDING * self.worst)
+
+        def length(mean: float) -> float:
+            return self.loss.length(max(mean, ROUNDING * self.worst), self.worst, self.rows)
+
+        limit = length(float(self.of(Forest.of([tree]))[0])) + np.log(self.rows)
         while True:
             whole = np.round(tree.value)
             spots = np.flatnonzero((tree.value != whole) & (np.abs(whole) <= LARGEST_WHOLE))
@@ -202,14 +204,11 @@ class _Judge:
                 tree.primitives,
                 tree.names,
             )
-            means = np.maximum(self.of(tried), ROUNDING * self.worst)
+            means = self.of(tried)
             best = int(np.argmin(means))
-            longer = self.loss.length(means[best], self.worst, self.rows) - self.loss.length(
-                mean, self.worst, self.rows
-            )
-            if not longer <= np.log(self.rows):
+            if not length(float(means[best])) <= limit:
                 return tree
-            tree, mean = tried[best].simplify(), float(means[best])
+            tree = tried[best].simplify()
 
 
 def choose(found: list[Formula], how: str, data: Dataset, margin: float = 0.0) -> Formula:
