@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from symgrad import DGPRegressor, PrimitiveSet
 from symgrad.data.loss import Loss
 from symgrad.dgp.optimization import Optimization
+from symgrad.evolution.constraints import Constraints
 from symgrad.evolution.diversification import Diversification
 from symgrad.evolution.islands import Islands
 from symgrad.search.gp import Initialization
@@ -238,6 +239,22 @@ def test_undefined_rows_are_predicted_by_the_mean():
     est = quick(primitives=["log"]).fit(X, y)
     beyond = est.predict(pd.DataFrame({"a": [-1.0]}))
     np.testing.assert_allclose(beyond, y.mean())
+
+
+def test_predictions_outside_the_data_stay_in_the_targets_range():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(100, 2))
+    y = X[:, 0] + X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=100)
+    far = np.array([[30.0, 40.0], [0.1, 0.2], [-50.0, 0.0]])
+    est = quick().fit(X, y)
+    bare = est.tree_.evaluate(far)
+    assert bare[0] > y.max()
+    np.testing.assert_allclose(est.predict(far), [y.max(), bare[1], y.min()])
+    np.testing.assert_array_equal(est.predict(X), est.tree_.evaluate(X))
+    free = quick(constraints=Constraints(extrapolate=True)).fit(X, y)
+    np.testing.assert_array_equal(free.predict(far), free.tree_.evaluate(far))
+    exact = quick().fit(X, X[:, 0] * X[:, 1])
+    np.testing.assert_allclose(exact.predict(far), far[:, 0] * far[:, 1])
 
 
 def test_time_limit():

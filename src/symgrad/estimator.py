@@ -23,7 +23,7 @@ from symgrad.evolution.constraints import Constraints, indices
 from symgrad.evolution.diversification import Diversification
 from symgrad.evolution.islands import Islands
 from symgrad.language.primitive_set import PrimitiveSet
-from symgrad.model import CHOICES, Formula, choose, formulas
+from symgrad.model import CHOICES, EXACT, Box, Formula, choose, formulas
 from symgrad.search.base import Budget, State, run
 from symgrad.search.dgp import DGP
 from symgrad.search.gp import Initialization
@@ -177,11 +177,18 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if gone:
             found = [replace(f, tree=f.tree.renamed(names)) for f in found]
         how = self.model_selection or ("balanced" if default else "accurate")
-        self._finish(state, found, choose(found, how, whole, constraints.margin))
+        chosen = choose(found, how, whole, constraints.margin)
+        self._finish(state, found, chosen)
+        trusted = default is None or constraints.extrapolate or 1 - chosen.r2 < EXACT
+        self._box = None if trusted else Box.of(whole)
         return self
 
     def predict(self, X: Any, size: int | None = None) -> NDArray[np.float64]:
         """Return the formula's values; the mean of the training target where it is undefined.
+
+        Rows outside the box that the training data span, in the features of the formula, get
+        values inside the range of the training target; see `Constraints.extrapolate`. The bare
+        formula is ``tree_.evaluate(X)``.
 
         Parameters
         ----------
@@ -195,7 +202,8 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         X = validate_data(self, X, reset=False, dtype="numeric", ensure_all_finite=False)
         X = Dataset(X, feature_names=tree.names, dtype=np.float64).X
         values = tree.evaluate(X)
-        return np.where(np.isfinite(values), values, self._fallback)
+        values = np.where(np.isfinite(values), values, self._fallback)
+        return values if self._box is None else self._box.kept(values, X, tree.feature_indices)
 
     def sympy(self) -> sympy.Expr:
         """Return the formula as a SymPy expression."""

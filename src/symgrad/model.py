@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -248,6 +248,30 @@ def choose(found: list[Formula], how: str, data: Dataset, margin: float = 0.0) -
         )
 
     return next((f for f in order if safe(f)), order[0])
+
+
+@dataclass(frozen=True)
+class Box:
+    """The ranges of the training data: of each feature, and of the target."""
+
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    least: float
+    greatest: float
+
+    @classmethod
+    def of(cls, data: Dataset) -> Box:
+        """Return the ranges of some data."""
+        assert data.y is not None
+        return cls(data.X.min(axis=0), data.X.max(axis=0), data.y.min(), data.y.max())
+
+    def kept(
+        self, values: NDArray[np.float64], X: NDArray[np.float64], features: Sequence[int]
+    ) -> NDArray[np.float64]:
+        """Return predictions with those of rows outside the box brought into the target's range."""
+        used, low, high = X[:, features], self.low[list(features)], self.high[list(features)]
+        outside = ((used < low) | (used > high)).any(axis=1)
+        return np.where(outside, np.clip(values, self.least, self.greatest), values)
 
 
 def _balanced(found: list[Formula]) -> list[Formula]:

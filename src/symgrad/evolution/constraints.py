@@ -36,6 +36,10 @@ class Constraints:
     margin : float
         How far beyond the training data, in parts of each feature's range, a formula must be
         defined and within bounds to be chosen.
+    extrapolate : bool
+        Predict rows outside the box of the training data by the bare formula, too. By default
+        such predictions are kept inside the range of the training target, unless the formula is
+        exact.
 
     Examples
     --------
@@ -49,6 +53,7 @@ class Constraints:
     require: Iterable[str] = ()
     monotone: Mapping[str, int] = field(default_factory=dict)
     margin: float = 0.0
+    extrapolate: bool = False
 
     def __post_init__(self) -> None:
         for name in ("exclude", "require"):

@@ -1,0 +1,113 @@
+"""What each ingredient of the default search brings: one left out at a time, at equal time.
+
+    python benchmarks/ablation.py --seconds 5 --seeds 2
+    python benchmarks/ablation.py --table
+
+One run after another, two threads each. Rows are appended to results/ablation.csv; runs that are
+there already are skipped. `quality` is the mean log10 of the error (1 - R2 on the training part)
+of the best formula of at most 10, 20, 40 and 80 nodes: it moves less from seed to seed than R2 on
+the test part.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from problems import datasets, split
+
+from symgrad import DGPRegressor
+from symgrad.evolution.islands import Islands
+
+RESULTS = Path("results/ablation.csv")
+COLUMNS = ["variant", "dataset", "seed", "seconds", "test_r2", "quality", "size", "evaluations"]
+KEY = COLUMNS[:4]
+DATASETS = (
+    "Satellite_image,Fri_c4_50,Fri_c0_50,GeoOriMusic,Tecator,DLBCL,225_puma8NH,195_auto_price"
+)
+
+FULL = Islands()
+VARIANTS: dict[str, Islands] = {
+    "all": FULL,
+    "no guided edits": replace(FULL, guided=(0.0,), pairs=0.0),
+    "all islands guided": replace(FULL, guided=(0.2,)),
+    "no pairs": replace(FULL, pairs=0.0),
+    "single edits": replace(FULL, chain=1),
+    "no fitting of constants": replace(FULL, fit_steps=0, record_steps=0),
+    "fitting for all offspring": replace(FULL, fit_gate=1e9),
+    "no constants": replace(FULL, constants=(0.0,)),
+    "no island without constants": replace(FULL, constants=(0.2,)),
+    "one island": replace(FULL, islands=1, guided=(0.1,), explore=1.0),
+    "islands never merged": replace(FULL, explore=1.0),
+    "at most 50 nodes": replace(FULL, max_size=50),
+}
+
+
+def one(variant: str, dataset: str, seed: int, seconds: float) -> dict[str, Any]:
+    """Return the row of one run."""
+    X, X_test, y, y_test = split(dataset, seed)
+    est = DGPRegressor(time_limit=seconds, random_state=seed, n_jobs=2, islands=VARIANTS[variant])
+    est.fit(X, y)
+    error = 1 - est.equations_["r2"].to_numpy()
+    sizes = est.equations_["size"].to_numpy()
+    best = [np.log10(max(error[sizes <= limit].min(), 1e-15)) for limit in (10, 20, 40, 80)]
+    values = (est.score(X_test, y_test), np.mean(best), est.tree_.size, est.n_evaluations_)
+    return dict(zip(COLUMNS, (variant, dataset, seed, seconds, *values), strict=True))
+
+
+def table() -> None:
+    """Print the means by variant, and the quality by data set."""
+    rows = pd.read_csv(RESULTS)
+    order = [v for v in VARIANTS if v in set(rows["variant"])]
+    means = rows.groupby("variant")[["quality", "test_r2", "size", "evaluations"]].mean()
+    means.insert(0, "runs", rows.groupby("variant").size())
+    print(means.loc[order].round(3).to_string())
+    quality = rows.pivot_table(index="variant", columns="dataset", values="quality")
+    print(quality.loc[order].round(2).to_string())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--variants", default=",".join(VARIANTS))
+    parser.add_argument("--datasets", default=DATASETS)
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--table", action="store_true", help="print the results and stop")
+    o = parser.parse_args()
+    if o.table:
+        table()
+        return
+    for name in o.variants.split(","):
+        if name not in VARIANTS:
+            raise SystemExit(f"unknown variant {name!r}; the known ones are {', '.join(VARIANTS)}")
+    chosen = o.variants.split(",")
+    RESULTS.parent.mkdir(exist_ok=True)
+    done = set()
+    if RESULTS.exists():
+        done = {tuple(r) for r in pd.read_csv(RESULTS)[KEY].itertuples(index=False)}
+    with RESULTS.open("a", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        if not file.tell():
+            writer.writeheader()
+        for key in (
+            (v, d, s, o.seconds)
+            for s in range(o.seeds) for d in datasets(o.datasets) for v in chosen
+        ):  # fmt: skip
+            if key in done:
+                continue
+            row = one(*key)
+            writer.writerow(row)
+            file.flush()
+            shown = (
+                f"test R2 {row['test_r2']:.3f}, quality {row['quality']:.3f}, size {row['size']}"
+            )
+            print(f"{row['variant']}, {row['dataset']}, seed {row['seed']}: {shown}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
