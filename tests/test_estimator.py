@@ -245,7 +245,7 @@ def test_undefined_rows_are_predicted_by_the_mean():
 def test_predictions_outside_the_data_stay_in_the_targets_range():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(100, 2))
-    y = X[:, 0] + X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=100)
+    y = X[:, 0] + X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=100)
     far = np.array([[30.0, 40.0], [0.1, 0.2], [-50.0, 0.0]])
     est = quick().fit(X, y)
     bare = est.tree_.evaluate(far)

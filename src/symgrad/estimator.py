@@ -23,7 +23,7 @@ from symgrad.evolution.constraints import Constraints, indices
 from symgrad.evolution.diversification import Diversification
 from symgrad.evolution.islands import Islands
 from symgrad.language.primitive_set import PrimitiveSet
-from symgrad.model import CHOICES, EXACT, Box, Formula, choose, formulas
+from symgrad.model import CHOICES, TRUSTED, Box, Formula, choose, formulas
 from symgrad.search.base import Budget, State, run
 from symgrad.search.dgp import DGP
 from symgrad.search.gp import Initialization
@@ -179,7 +179,7 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         how = self.model_selection or ("balanced" if default else "accurate")
         chosen = choose(found, how, whole, constraints.margin)
         self._finish(state, found, chosen)
-        trusted = default is None or constraints.extrapolate or 1 - chosen.r2 < EXACT
+        trusted = default is None or constraints.extrapolate or chosen.r2 >= TRUSTED
         self._box = None if trusted else Box.of(whole)
         return self
 
@@ -187,7 +187,8 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Return the formula's values; the mean of the training target where it is undefined.
 
         Rows outside the box that the training data span, in the features of the formula, get
-        values inside the range of the training target; see `Constraints.extrapolate`. The bare
+        values inside the range of the training target if the formula explains less than 95 %; see
+        `Constraints.extrapolate`. The bare
         formula is ``tree_.evaluate(X)``.
 
         Parameters

@@ -37,6 +37,9 @@ ROUNDING = 1e-14
 POLISH = 10
 """Steps of fitting constants in full precision."""
 
+TRUSTED = 0.95
+"""R2 on the training data from which a formula is trusted beyond them."""
+
 REACH = 100
 """How far a formula's values may lie beyond the target's range, in units of that range."""
 
