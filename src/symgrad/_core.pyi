@@ -36,6 +36,7 @@ def score(
 ) -> None: ...
 
 class Sprout:
+    whole: bool
     def __init__(
         self,
         functions: NDArray[np.int32],

@@ -312,13 +312,11 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
 def _working(data: Dataset, rng: np.random.Generator, search: DGP | GuidedDGP) -> Dataset:
     """Return the data as the search wants it."""
-    assert data.y is not None
     if isinstance(search, DGP):
         return (data.standardize() if search.standardize else data).single
     data = data.standardize(gently=True).shuffled(rng)
     if search.loss.name != "squared":  # others have a scale of their own
         return data
     assert data.y is not None
-    mean = np.average(data.y, weights=data.weights)
-    deviation = np.sqrt(np.average((data.y - mean) ** 2, weights=data.weights))
-    return data.with_target((data.y - mean) / deviation)
+    target = Dataset(data.y[:, None], dtype=np.float64).standardize(gently=True)
+    return data.with_target(target.X[:, 0])

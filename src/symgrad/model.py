@@ -185,8 +185,9 @@ class _Judge:
     def rounded(self, tree: Tree) -> Tree:
         """Return the tree with whole numbers for the constants that do not need their decimals.
 
-        Constants become the nearest whole numbers, those first that matter least, as long as the
-        errors take no more than ln n longer to describe: what a single constant costs.
+        Constants become the nearest whole numbers, all at once or those first that matter least,
+        as long as the errors take no more than ln n longer to describe: what a single constant
+        costs.
         """
 
         def length(mean: float) -> float:
@@ -198,17 +199,19 @@ class _Judge:
             spots = np.flatnonzero((tree.value != whole) & (np.abs(whole) <= LARGEST_WHOLE))
             if not spots.size:
                 return tree
-            values = np.tile(tree.value, (len(spots), 1))
-            values[np.arange(len(spots)), spots] = whole[spots]
+            count = len(spots) + 1  # each by itself, and all
+            values = np.tile(tree.value, (count, 1))
+            values[np.arange(count - 1), spots] = whole[spots]
+            values[-1, spots] = whole[spots]
             tried = Forest(
-                np.tile(tree.code, len(spots)),
+                np.tile(tree.code, count),
                 values.ravel(),
-                np.arange(len(spots) + 1) * tree.size,
+                np.arange(count + 1) * tree.size,
                 tree.primitives,
                 tree.names,
             )
             means = self.of(tried)
-            best = int(np.argmin(means))
+            best = count - 1 if length(float(means[-1])) <= limit else int(np.argmin(means))
             if not length(float(means[best])) <= limit:
                 return tree
             tree = tried[best].simplify()

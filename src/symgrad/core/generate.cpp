@@ -8,7 +8,7 @@ static void leaf(Rng& rng, const Sprout& s, Genome* out) {
   double value = 0;
   int32_t code = kConstant;
   if (s.p_constant > 0 && rng.uniform() < s.p_constant) {
-    value = s.constant_scale * rng.normal();
+    value = s.whole ? 1 + (rng.uniform() < 0.25) : s.constant_scale * rng.normal();
   } else if (s.cumulative.empty()) {
     code = ~int32_t(rng.below(uint32_t(s.features)));
   } else {

@@ -12,6 +12,7 @@ struct Sprout {
   int64_t features = 0;
   std::vector<double> cumulative;  // of the feature weights; empty for uniform
   double p_constant = 0, constant_scale = 1, p_leaf = 0;
+  bool whole = false;  // constants are small whole numbers, which no one fits
 };
 
 struct Postorder {

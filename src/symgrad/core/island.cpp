@@ -56,11 +56,14 @@ Island<T>::Island(const Problem<T>& problem, const Sprout& sprout, const IslandO
                   std::vector<Member> members, uint64_t seed, uint64_t stream)
     : problem_(problem),
       options_(options),
+      fits_(!sprout.whole),
       variation_(problem.language, sprout),
       fitter_(problem),
       guide_(problem, sprout),
       differentiator_(problem.language, problem.X, false),
       rng_(seed, stream) {
+  const bool fresh = std::any_of(members.begin(), members.end(),
+                                 [](const Member& m) { return std::isnan(m.error); });
   for (Member& m : members) {
     if (std::isnan(m.error)) {
       settle(std::move(m.genome), HUGE_VAL);
@@ -75,7 +78,26 @@ Island<T>::Island(const Problem<T>& problem, const Sprout& sprout, const IslandO
       const auto held = archive_.find(m.size);
       if (held == archive_.end() || m.error < held->second.error) archive_[m.size] = m;
     }
+  if (fresh && fits_ && options_.guided > 0) sow();
   survive();
+}
+
+// Trees that grow from nothing by the best term or factor, edit by edit.
+template <class T>
+void Island<T>::sow() {
+  for (int tree = 0; tree < kSown; ++tree) {
+    Genome genome;
+    genome.push(kConstant, 1);
+    double error = HUGE_VAL;
+    for (int edit = 0; edit < kSownEdits; ++edit) {
+      const bool product = options_.pairs > 0 && rng_.uniform() < 0.25;
+      genome = product ? guide_.grow_by_product(rng_, genome) : guide_.grow(rng_, genome);
+      const size_t before = members_.size();
+      settle(genome, error);
+      if (members_.size() == before) break;
+      genome = members_.back().genome, error = members_.back().error;
+    }
+  }
 }
 
 template <class T>
@@ -94,7 +116,7 @@ Genome Island<T>::offspring(const Member& mother) {
   const double kind = rng_.uniform();
   if (kind < options_.pairs && pair_work_ <= options_.pair_work * work_) {
     const double before = guide_.work();
-    Genome child = guide_.edit_pair(rng_, mother.genome);
+    Genome child = guide_.grow_by_product(rng_, mother.genome);
     pair_work_ += guide_.work() - before;
     work_ += guide_.work() - before;
     return child;
@@ -127,12 +149,12 @@ void Island<T>::settle(Genome genome, double parent_error) {
   const int64_t before = fitter_.evaluations();
   Judged judged = fitter_.judge(genome, 1.2 * worst_);
   if (!std::isfinite(judged.error)) return;
-  if (judged.error < options_.fit_gate * parent_error)
+  if (fits_ && judged.error < options_.fit_gate * parent_error)
     judged = fitter_.fit(&genome, judged, options_.fit_steps);
   Member member{std::move(genome), judged.error, size};
   const auto held = archive_.find(size);
   if (held == archive_.end() || member.error < held->second.error) {
-    judged = fitter_.fit(&member.genome, judged, options_.record_steps);
+    if (fits_) judged = fitter_.fit(&member.genome, judged, options_.record_steps);
     member.error = judged.error;
     if (options_.rules.has_required(member.genome) &&
         is_monotone(options_.rules, member.genome, judged.slope, problem_.X, &differentiator_))

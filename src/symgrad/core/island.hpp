@@ -49,6 +49,8 @@ class Island {
   int64_t evaluations() const { return fitter_.evaluations(); }
 
  private:
+  static constexpr int kSown = 8, kSownEdits = 6;
+  void sow();
   const Member& select();
   Genome offspring(const Member& mother);
   void settle(Genome genome, double parent_error);
@@ -56,6 +58,7 @@ class Island {
 
   const Problem<T>& problem_;
   const IslandOptions options_;
+  const bool fits_;
   Variation variation_;
   Fitter<T> fitter_;
   Guide<T> guide_;

@@ -59,7 +59,8 @@ void bind_evolution(nb::module_& m) {
               double constant_scale, double p_leaf) {
              new (self) Sprout(sprout_of(functions, arities, features, cumulative, p_constant,
                                          constant_scale, p_leaf));
-           });
+           })
+      .def_rw("whole", &Sprout::whole);
   nb::class_<BreedOptions>(m, "BreedOptions")
       .def(nb::init<>())
       .def_rw("crossover", &BreedOptions::crossover)

@@ -14,7 +14,7 @@ Variation::Variation(const Forest& language, const Sprout& sprout)
   const auto has = [&](int32_t op) {
     return std::find(binary_.begin(), binary_.end(), op) != binary_.end();
   };
-  affine_ = has(k_add) && has(k_mul) && sprout.p_constant > 0;
+  affine_ = has(k_add) && has(k_mul) && sprout.p_constant > 0 && !sprout.whole;
 }
 
 Genome Variation::cross(Rng& rng, const Genome& tree, const Genome& donor) const {
@@ -100,6 +100,10 @@ Genome Variation::shake(Rng& rng, const Genome& tree) const {
     int64_t which = rng.below(uint32_t(count));
     for (size_t i = 0;; ++i) {
       if (tree.code[i] != kConstant || which-- > 0) continue;
+      if (sprout_.whole) {
+        out.value[i] += rng.uniform() < 0.5 ? 1 : -1;
+        return out;
+      }
       out.value[i] =
           rng.uniform() < 0.5 ? out.value[i] * std::exp(rng.normal()) : out.value[i] + rng.normal();
       return out;

@@ -71,10 +71,9 @@ def fit_constants(
         raise ValueError(f"steps must not be negative, got {steps}")
     loss = loss or Loss()
     loss.check(dataset.y)
-    weights = np.empty(0) if dataset.weights is None else dataset.weights
     core, columns = forest.bind(dataset.X)
     value, *judged = _core.fit_constants(
-        core, columns, dataset.y, weights, scale, loss.core(dataset.y), steps, threads(n_jobs)
+        core, columns, dataset.y, dataset.core_weights, scale, loss.core(dataset.y), steps, threads(n_jobs)
     )
     fitted = Forest(forest.code, value, forest.offset, forest.primitives, forest.names)
     return Fitted(fitted, *judged)

@@ -135,6 +135,11 @@ class Dataset:
             return self
         return self._with(self.X.astype(np.float32), self.y, self.weights)
 
+    @property
+    def core_weights(self) -> NDArray[np.float64]:
+        """The weights as the core takes them: none is an empty array."""
+        return np.empty(0) if self.weights is None else self.weights
+
     def with_target(self, y: Any) -> Dataset:
         """Return the same features with another target."""
         return self._with(self.X, _vector(y, "y", self.rows), self.weights)

@@ -75,7 +75,6 @@ def score(
         raise ValueError("the dataset has no target")
     core, columns = forest.bind(dataset.X)
     out = np.empty((len(forest), 5))
-    weights = np.empty(0) if dataset.weights is None else dataset.weights
     _core.score(core, columns, dataset.y, weights, scale, out, threads(n_jobs))
     mse, r2, slope, intercept, status = np.ascontiguousarray(out.T)
     return Scores(mse, r2, slope, intercept, status.astype(np.int8))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +18,9 @@ from symgrad.data.loss import Loss
 from symgrad.evolution.constraints import Constraints
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.tree.forest import Forest
-from symgrad.tree.generate import sprout
+from symgrad.tree.generate import generate, sprout
+
+V = TypeVar("V")
 
 
 @dataclass(frozen=True)
@@ -45,14 +50,21 @@ class Islands:
     pair_work : float
         Most that the search for pairs may take of all work.
     constants : tuple of float
-        Probability that a random leaf is a constant; islands take these in turn. Those with 0
-        make formulas without constants, which are exact or nothing.
+        Probability that a random leaf is a constant; islands take these in turn.
+    whole : tuple of bool
+        Whether constants are small whole numbers that are never fitted; islands take these in
+        turn. Formulas of such an island are exact or nothing.
     fit_gate : float
         An offspring's constants are fitted if its error is below this times its parent's.
     fit_steps, record_steps : int
         Steps of Levenberg-Marquardt, and those for a tree that is the best of its size.
     max_size, max_depth : int
         Limits on trees.
+    plain : int
+        Islands more for trees without a line, with whole numbers only, where a formula is nearly
+        exact; see `symgrad.search.plain`.
+    plain_size : int
+        Most nodes of a tree there.
     """
 
     islands: int = 4
@@ -61,16 +73,19 @@ class Islands:
     explore: float = 0.5
     tournament: int = 3
     crossover: float = 0.35
-    guided: tuple[float, ...] = (0.0, 0.1, 0.2)
+    guided: tuple[float, ...] = (0.0, 0.1, 0.2, 0.2)
     chain: int = 3
     pairs: float = 0.01
     pair_work: float = 0.2
-    constants: tuple[float, ...] = (0.2, 0.2, 0.2, 0.0)
+    constants: tuple[float, ...] = (0.2,)
+    whole: tuple[bool, ...] = (False, False, False, True)
     fit_gate: float = 1.1
     fit_steps: int = 2
     record_steps: int = 5
     max_size: int = 80
     max_depth: int = 12
+    plain: int = 4
+    plain_size: int = 25
 
     def __post_init__(self) -> None:
         for name in ("explore", "crossover", "pairs", "pair_work"):
@@ -79,12 +94,16 @@ class Islands:
         for name in ("islands", "generations", "tournament", "chain", "max_size", "max_depth"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
+        if self.plain < 0 or self.plain_size < 1:
+            raise ValueError(f"plain must not be negative, got {self.plain}, {self.plain_size}")
         if self.population < 2:
             raise ValueError(f"population must be at least 2, got {self.population}")
         for name in ("guided", "constants"):
             shares = getattr(self, name)
             if not shares or not all(0 <= s <= 1 for s in shares):
                 raise ValueError(f"{name} must hold shares from 0 to 1, got {shares}")
+        if not self.whole:
+            raise ValueError("whole must not be empty")
         for name in ("fit_steps", "record_steps"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must not be negative, got {getattr(self, name)}")
@@ -104,7 +123,8 @@ class Islands:
 class Evolved:
     """What some generations made: the populations, the best of each size, and the cost.
 
-    `error` is the loss of the best line through a tree, relative to that of the best constant.
+    `error` is the loss of a tree or of the best line through it, relative to that of the best
+    constant.
     """
 
     population: Forest
@@ -113,6 +133,29 @@ class Evolved:
     best: Forest | None
     best_error: NDArray[np.float64]
     evaluations: int
+
+
+def populate(
+    rng: np.random.Generator,
+    data: Dataset,
+    primitives: PrimitiveSet,
+    settings: Islands,
+    islands: Sequence[int],
+) -> Forest:
+    """Return random first populations for some islands, one after the other."""
+    parts = [
+        generate(
+            rng,
+            settings.population,
+            data.features,
+            primitives=primitives,
+            feature_names=data.names,
+            p_constant=settings.constants[k % len(settings.constants)],
+            whole=settings.whole[k % len(settings.whole)],
+        )
+        for k in islands
+    ]
+    return reduce(operator.add, parts)
 
 
 def evolve(
@@ -128,6 +171,7 @@ def evolve(
     first: int = 0,
     seconds: float = np.inf,
     n_jobs: int | None = None,
+    scaled: bool = True,
 ) -> Evolved:
     """Let islands evolve by themselves, each on one thread.
 
@@ -154,10 +198,12 @@ def evolve(
         Time after which islands stop where they are.
     n_jobs : int, optional
         Number of threads. It does not change the result, unless time runs out.
+    scaled : bool
+        Judge the best line through a tree, not the tree as it is. Only squares can do without.
     """
     assert data.y is not None
 
-    def turns(values: Sequence[float]) -> list[float]:
+    def turns(values: Sequence[V]) -> list[V]:
         return [values[(k + first) % len(values)] for k in range(len(bounds) - 1)]
 
     options = [settings.options(g) for g in turns(settings.guided)]
@@ -170,10 +216,13 @@ def evolve(
         np.ascontiguousarray(bounds, np.int64),
         data.X,
         data.y,
-        np.empty(0) if data.weights is None else data.weights,
-        True,
+        data.core_weights,
+        scaled,
         (loss or Loss()).core(data.y),
-        [sprout(primitives, data.features, p_constant=c) for c in turns(settings.constants)],
+        [
+            sprout(primitives, data.features, p_constant=c, whole=w)
+            for c, w in zip(turns(settings.constants), turns(settings.whole), strict=True)
+        ],
         options,
         settings.generations,
         min(seconds, 1e9),

@@ -8,9 +8,7 @@ islands; constants are fitted on the way, and every tree is judged by the best l
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass, field, replace
-from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +16,11 @@ from numpy.typing import NDArray
 from symgrad.data.dataset import Dataset
 from symgrad.data.loss import Loss
 from symgrad.evolution.constraints import Constraints
-from symgrad.evolution.islands import Evolved, Islands, evolve
+from symgrad.evolution.islands import Islands, evolve, populate
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.search.base import Budget, Search, State
-from symgrad.tree.generate import generate
+from symgrad.search.plain import Plain, step
+from symgrad.tree.tree import Tree
 from symgrad.tree.units import NEEDED
 
 SINGLE_ROWS = 256
@@ -35,6 +34,12 @@ EXACT = 1e-14
 
 PATIENCE = 3
 """Iterations that the search goes on for after an exact formula was found."""
+
+NEARLY_EXACT = 1e-3
+"""Error (1 - R2) below which a law in whole numbers is looked for."""
+
+HARDLY_BETTER = 1e-6
+"""Error below which other formulas get a fourth of the iterations only."""
 
 ROWS_PER_NUMBER = 10
 """Rows it takes for each constant, the line's two included, to believe that it is exact."""
@@ -56,12 +61,15 @@ class IslandState(State):
         Iterations since an exact formula was found.
     precise : bool
         Whether errors are those of float64.
+    plain : Plain, optional
+        The islands that look for a law in whole numbers, once there are some.
     """
 
     bounds: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
     merged: bool = False
     exact: int = 0
     precise: bool = False
+    plain: Plain | None = None
 
 
 @dataclass(frozen=True)
@@ -79,18 +87,7 @@ class GuidedDGP(Search):
         """Generate the islands' first populations."""
         i = self.islands
         primitives = self.primitives.extend(*(s for s in NEEDED if s not in self.primitives))
-        parts = [
-            generate(
-                rng,
-                i.population,
-                data.features,
-                primitives=primitives,
-                feature_names=data.names,
-                p_constant=i.constants[k % len(i.constants)],
-            )
-            for k in range(i.islands)
-        ]
-        population = reduce(operator.add, parts)
+        population = populate(rng, data, primitives, i, range(i.islands))
         bounds = np.arange(i.islands + 1) * i.population
         return IslandState(rng, population, np.full(len(population), np.nan), bounds=bounds)
 
@@ -100,11 +97,13 @@ class GuidedDGP(Search):
         if not state.merged and budget.share(state) >= self.islands.explore:
             state = self.merge(state)
         state = self.in_precision(state, data)
-        count = len(state.bounds) - 1
-        generations = self.islands.generations
-        if budget.evaluations is not None:
-            left = (budget.evaluations - state.evaluations) // (count * self.islands.population)
-            generations = min(generations, max(1, left))
+        seconds = np.inf if budget.seconds is None else budget.seconds - state.seconds
+        best = state.front.most_accurate if self.loss.name == "squared" else None
+        error = best.loss if best is not None and self.islands.plain else np.inf
+        if error < NEARLY_EXACT:
+            state = self.step_plainly(state, data, self.generations(state, budget), seconds)
+        if error < HARDLY_BETTER and state.iterations % 4:
+            return self.counted(state, data.rows)
         evolved = evolve(
             state.rng,
             state.population,
@@ -112,14 +111,59 @@ class GuidedDGP(Search):
             state.bounds,
             data if state.precise else data.single,
             self.primitives,
-            replace(self.islands, generations=generations),
+            replace(self.islands, generations=self.generations(state, budget)),
             self.loss,
             self.constraints,
             int(state.merged),
-            np.inf if budget.seconds is None else budget.seconds - state.seconds,
+            seconds,
             self.n_jobs,
         )
-        return self.taken(state, evolved, data.rows)
+        if evolved.best is not None:
+            state.front.offer(evolved.best, evolved.best_error)
+        state = replace(
+            state,
+            population=evolved.population,
+            loss=evolved.error,
+            bounds=evolved.bounds,
+            evaluations=state.evaluations + evolved.evaluations,
+        )
+        return self.counted(state, data.rows)
+
+    def generations(self, state: IslandState, budget: Budget) -> int:
+        """Return how many generations to make at once: no more than the budget has left."""
+        if budget.evaluations is None:
+            return self.islands.generations
+        count = (len(state.bounds) - 1) * self.islands.population
+        left = (budget.evaluations - state.evaluations) // count
+        return min(self.islands.generations, max(1, left))
+
+    def step_plainly(
+        self, state: IslandState, data: Dataset, generations: int, seconds: float
+    ) -> IslandState:
+        """Let the plain islands evolve."""
+        plain, evolved = step(
+            state.rng,
+            state.plain,
+            data,
+            self.primitives,
+            replace(self.islands, generations=generations),
+            self.constraints,
+            seconds,
+            self.n_jobs,
+        )
+        if evolved.best is not None:
+            state.front.offer(evolved.best, evolved.best_error)
+        return replace(state, plain=plain, evaluations=state.evaluations + evolved.evaluations)
+
+    def counted(self, state: IslandState, rows: int) -> IslandState:
+        """Return the state after an iteration; note whether an exact formula is there."""
+        exact = any(
+            e.loss <= EXACT and ROWS_PER_NUMBER * (_decimals(e.tree) + 2) <= rows
+            for e in state.front
+        )
+        return replace(
+            state, iterations=state.iterations + 1, exact=state.exact + 1 if exact else 0
+        )
 
     def merge(self, state: IslandState) -> IslandState:
         """Give two islands all trees each."""
@@ -133,24 +177,6 @@ class GuidedDGP(Search):
             merged=True,
         )
 
-    def taken(self, state: IslandState, evolved: Evolved, rows: int) -> IslandState:
-        """Return the state after evolution, the best trees offered to the front."""
-        if evolved.best is not None:
-            state.front.offer(evolved.best, evolved.best_error)
-        exact = any(
-            e.loss <= EXACT and ROWS_PER_NUMBER * (len(e.tree.constants) + 2) <= rows
-            for e in state.front
-        )
-        return replace(
-            state,
-            population=evolved.population,
-            loss=evolved.error,
-            bounds=evolved.bounds,
-            evaluations=state.evaluations + evolved.evaluations,
-            iterations=state.iterations + 1,
-            exact=state.exact + 1 if exact else 0,
-        )
-
     def found(self, state: State, data: Dataset) -> bool:
         """Whether an exact formula has been there for a while, time enough for a shorter one."""
         return isinstance(state, IslandState) and state.exact > PATIENCE
@@ -162,3 +188,8 @@ class GuidedDGP(Search):
         if not precise or state.precise:
             return state
         return replace(state, loss=np.full(len(state.loss), np.nan), precise=True)
+
+
+def _decimals(tree: Tree) -> int:
+    """Return how many constants of a tree are not whole."""
+    return int(np.count_nonzero(tree.constants != np.round(tree.constants)))

@@ -30,6 +30,7 @@ def generate(
     p_leaf: float = 0.2,
     p_constant: float = 0.0,
     constant_scale: float = 1.0,
+    whole: bool = False,
     feature_weights: Any = None,
 ) -> Forest:
     """Return random trees.
@@ -61,6 +62,8 @@ def generate(
         Probability that a leaf is a constant.
     constant_scale : float
         Standard deviation of the constants, which are normal.
+    whole : bool
+        Constants are 1 or 2 instead.
     feature_weights : array of shape (n_features,), optional
         Relative probabilities of the features; by default uniform.
     """
@@ -83,7 +86,7 @@ def generate(
         full = index % 2 == 1
         depth = min_depth + index // 2 % (max_depth - min_depth + 1)
     code, value, offset = _core.generate(
-        sprout(primitives, n_features, p_leaf, p_constant, constant_scale, feature_weights),
+        sprout(primitives, n_features, p_leaf, p_constant, constant_scale, whole, feature_weights),
         int(rng.integers(2**64, dtype=np.uint64)),
         depth.astype(np.int32),
         full.astype(np.uint8),
@@ -98,10 +101,11 @@ def sprout(
     p_leaf: float = 0.2,
     p_constant: float = 0.0,
     constant_scale: float = 1.0,
+    whole: bool = False,
     feature_weights: Any = None,
 ) -> _core.Sprout:
     """Return what the core draws nodes from; the parameters are those of `generate`."""
-    return _core.Sprout(
+    made = _core.Sprout(
         np.array(primitives.codes, np.int32),
         np.array([p.arity for p in primitives], np.int32),
         n_features,
@@ -110,6 +114,8 @@ def sprout(
         constant_scale,
         p_leaf,
     )
+    made.whole = whole
+    return made
 
 
 def _check(
