@@ -4,17 +4,19 @@
 
 namespace symgrad {
 
+int32_t random_feature(Rng& rng, const Sprout& s) {
+  if (s.cumulative.empty()) return int32_t(rng.below(uint32_t(s.features)));
+  const auto& c = s.cumulative;
+  return int32_t(std::upper_bound(c.begin(), c.end() - 1, rng.uniform() * c.back()) - c.begin());
+}
+
 static void leaf(Rng& rng, const Sprout& s, Genome* out) {
   double value = 0;
   int32_t code = kConstant;
   if (s.p_constant > 0 && rng.uniform() < s.p_constant) {
     value = s.whole ? 1 + (rng.uniform() < 0.25) : s.constant_scale * rng.normal();
-  } else if (s.cumulative.empty()) {
-    code = ~int32_t(rng.below(uint32_t(s.features)));
   } else {
-    const auto& c = s.cumulative;
-    const auto at = std::upper_bound(c.begin(), c.end() - 1, rng.uniform() * c.back());
-    code = ~int32_t(at - c.begin());
+    code = ~random_feature(rng, s);
   }
   out->push(code, value);
 }

@@ -21,6 +21,9 @@ struct Postorder {
   std::vector<int64_t> offset;
 };
 
+// A random feature, by the weights.
+int32_t random_feature(Rng& rng, const Sprout& sprout);
+
 // Appends one random tree no deeper than `depth`.
 void sprout_tree(Rng& rng, const Sprout& sprout, int depth, bool full, Genome* out);
 

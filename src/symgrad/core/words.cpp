@@ -29,16 +29,17 @@ void Words<T>::build(Rng& rng, int64_t row, int rows) {
   first_.push_back(words_.size());
 }
 
-// All features, or so many that there is room for what is made of them; and the number 1.
+// All features, or so many that there is room for what is made of them, drawn as for random trees;
+// and the number 1.
 template <class T>
 void Words<T>::leaves(Rng& rng, int64_t row, int rows) {
   const int64_t d = X_.columns, count = std::min(d, limit_ / 8);
-  int64_t feature = count == d ? 0 : rng.below(uint32_t(d));
-  for (int64_t k = 0; k < count; ++k, feature = feature + 1 == d ? 0 : feature + 1) {
+  for (int64_t k = 0; k < count; ++k) {
+    const int32_t feature = count == d ? int32_t(k) : random_feature(rng, sprout_);
     T* to = values_ + this->count() * stride_;
-    const T* x = load(X_, int32_t(feature), row, rows, to);
+    const T* x = load(X_, feature, row, rows, to);
     if (x != to) std::copy(x, x + n_, to);
-    add({~int32_t(feature), -1, -1});
+    add({~feature, -1, -1});
   }
   if (!(sprout_.p_constant > 0)) return;
   std::fill_n(values_ + this->count() * stride_, n_, T(1));

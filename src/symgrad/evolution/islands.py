@@ -141,6 +141,7 @@ def populate(
     primitives: PrimitiveSet,
     settings: Islands,
     islands: Sequence[int],
+    weights: NDArray[np.float64] | None = None,
 ) -> Forest:
     """Return random first populations for some islands, one after the other."""
     parts = [
@@ -152,6 +153,7 @@ def populate(
             feature_names=data.names,
             p_constant=settings.constants[k % len(settings.constants)],
             whole=settings.whole[k % len(settings.whole)],
+            feature_weights=weights,
         )
         for k in islands
     ]
@@ -172,6 +174,7 @@ def evolve(
     seconds: float = np.inf,
     n_jobs: int | None = None,
     scaled: bool = True,
+    weights: NDArray[np.float64] | None = None,
 ) -> Evolved:
     """Let islands evolve by themselves, each on one thread.
 
@@ -200,6 +203,8 @@ def evolve(
         Number of threads. It does not change the result, unless time runs out.
     scaled : bool
         Judge the best line through a tree, not the tree as it is. Only squares can do without.
+    weights : array, optional
+        Relative probabilities of the features in random trees.
     """
     assert data.y is not None
 
@@ -220,7 +225,7 @@ def evolve(
         scaled,
         (loss or Loss()).core(data.y),
         [
-            sprout(primitives, data.features, p_constant=c, whole=w)
+            sprout(primitives, data.features, p_constant=c, whole=w, feature_weights=weights)
             for c, w in zip(turns(settings.constants), turns(settings.whole), strict=True)
         ],
         options,

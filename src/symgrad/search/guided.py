@@ -144,6 +144,7 @@ class GuidedDGP(Search):
         plain, evolved = step(
             state.rng,
             state.plain,
+            state.front,
             data,
             self.primitives,
             replace(self.islands, generations=generations),

@@ -15,9 +15,13 @@ from numpy.typing import NDArray
 
 from symgrad.data.dataset import Dataset
 from symgrad.evolution.constraints import Constraints
+from symgrad.evolution.front import Front
 from symgrad.evolution.islands import Evolved, Islands, evolve, populate
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.tree.forest import Forest
+
+ELSEWHERE = 0.1
+"""Weight of all other features, relative to those of the front."""
 
 PROGRESS = 0.9
 """An island whose best error is not below this times the last one's stands still."""
@@ -36,6 +40,7 @@ class Plain:
 def step(
     rng: np.random.Generator,
     plain: Plain | None,
+    front: Front,
     data: Dataset,
     primitives: PrimitiveSet,
     settings: Islands,
@@ -43,7 +48,13 @@ def step(
     seconds: float,
     n_jobs: int | None,
 ) -> tuple[Plain, Evolved]:
-    """Let the islands evolve, those that stood still from new trees; None starts them all."""
+    """Let the islands evolve, those that stood still from new trees; None starts them all.
+
+    Random trees take their features from the front mostly.
+    """
+    weights = np.full(data.features, ELSEWHERE / data.features)
+    used = sorted({j for entry in front for j in entry.tree.feature_indices})
+    weights[used] += 1 / max(1, len(used))
     settings = replace(
         settings,
         guided=(0.0, 0.1),
@@ -55,7 +66,7 @@ def step(
     parts, errors = [], []
     for k in range(count):
         if plain is None or not np.isfinite(last[k]):
-            parts.append(populate(rng, data, primitives, settings, [k]))
+            parts.append(populate(rng, data, primitives, settings, [k], weights))
             errors.append(np.full(settings.population, np.nan))
         else:
             part = np.arange(plain.bounds[k], plain.bounds[k + 1])
@@ -64,7 +75,7 @@ def step(
     bounds = np.cumsum([0, *map(len, parts)])
     evolved = evolve(
         rng, sum(parts[1:], parts[0]), np.concatenate(errors), bounds, data, primitives, settings,
-        constraints=constraints, seconds=seconds, n_jobs=n_jobs, scaled=False,
+        constraints=constraints, seconds=seconds, n_jobs=n_jobs, scaled=False, weights=weights,
     )  # fmt: skip
     best = np.full(count, np.inf)
     if len(evolved.bounds) == len(bounds):
