@@ -15,7 +15,7 @@ CPP := $(wildcard src/symgrad/core/*.cpp src/symgrad/core/*.hpp)
 PIP_FLAGS := --quiet --disable-pip-version-check
 # All tests but those that hardly touch the core.
 CORE_TESTS := $(filter-out $(patsubst %,tests/test_%.py,architecture bounds cli demo docs enclosure \
-	fold grammar interval names primitive render report simplify sympy_form), \
+	exports fold grammar interval names primitive render report simplify sympy_form targets), \
 	$(wildcard tests/test_*.py))
 
 .PHONY: demo test lint bench docs sanitize clean

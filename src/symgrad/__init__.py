@@ -2,9 +2,10 @@
 
 from symgrad.data.dataset import Dataset
 from symgrad.estimator import DGPRegressor
+from symgrad.files import load
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.tree.forest import Forest
 from symgrad.tree.tree import Tree
 
 __version__ = "0.1.0"
-__all__ = ["DGPRegressor", "Dataset", "Forest", "PrimitiveSet", "Tree"]
+__all__ = ["DGPRegressor", "Dataset", "Forest", "PrimitiveSet", "Tree", "load"]

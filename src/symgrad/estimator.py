@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -215,6 +216,25 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Return the formula as LaTeX."""
         check_is_fitted(self)
         return self.tree_.latex(digits)
+
+    def export(self, kind: str, cells: Mapping[str, str] | None = None) -> str:
+        """Return the formula as source text: "python", "c", "sql", "excel", "torch", "jax", ...
+
+        It is the bare formula, ``tree_.evaluate(X)``: what `predict` does beyond it, the mean where
+        it is undefined and the range of the target outside the training data, is not part of it.
+        See `Tree.export` for the kinds and for `cells`.
+        """
+        check_is_fitted(self)
+        return self.tree_.export(kind, cells)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted estimator to a JSON file, which `symgrad.load` reads.
+
+        A `random_state` that is no integer is left out.
+        """
+        from symgrad.files import save
+
+        save(self, path)
 
     def __str__(self) -> str:
         return self.tree_.render(4) if hasattr(self, "tree_") else repr(self)

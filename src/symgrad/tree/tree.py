@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,7 +15,7 @@ from symgrad.language import grammar
 from symgrad.language.fold import fold
 from symgrad.language.primitive import CONSTANT, Primitive
 from symgrad.language.primitive_set import PrimitiveSet
-from symgrad.tree import render, simplify, sympy_form
+from symgrad.tree import exports, render, simplify, sympy_form
 from symgrad.tree.names import FeatureNames
 
 if TYPE_CHECKING:
@@ -265,6 +265,27 @@ class Tree:
     def sympy(self) -> sympy.Expr:
         """Return a SymPy expression with one plain symbol per feature, named as the feature."""
         return sympy_form.write(self.code, self.value, self.primitives, self.names)
+
+    def export(self, kind: str, cells: Mapping[str, str] | None = None) -> str:
+        """Return the formula as source text, constants in full precision.
+
+        Parameters
+        ----------
+        kind : {"python", "c", "sql", "excel", "torch", "jax", "sympy", "latex"}
+            A function ``formula`` of the columns in use (Python with NumPy, C, PyTorch, JAX), an
+            expression (SQL as SQLite has it), a cell's formula (Excel), code that makes the SymPy
+            expression, or LaTeX. What is undefined is NaN or infinite, NULL in SQL, an error in
+            Excel.
+        cells : mapping of str to str, optional
+            Where each feature stands in Excel; by default the first in A2, the next in B2, ...
+
+        Examples
+        --------
+        >>> from symgrad import Tree
+        >>> Tree.parse("-a^2/b", ["a", "b"]).export("excel")
+        '=-(A2^2)/B2'
+        """
+        return exports.export(kind, self.code, self.value, self.primitives, self.names, cells)
 
     def evaluate(self, X: Any) -> NDArray[Any]:
         """Return the formula's values on the rows of X; see `Forest.evaluate`."""
