@@ -69,7 +69,11 @@ def make(name: str, seed: int) -> Needles:
     rng = np.random.default_rng([seed, d, n])
     rows = n + TEST_ROWS
     if o["form"] == "friedman":
-        X = rng.uniform(size=(rows, d)) if not o["rho"] else _uniform(_blocks(rng, rows, d, o["rho"]))
+        X = (
+            rng.uniform(size=(rows, d))
+            if not o["rho"]
+            else _uniform(_blocks(rng, rows, d, o["rho"]))
+        )
     else:
         X = _blocks(rng, rows, d, o["rho"]) if o["rho"] else rng.normal(size=(rows, d))
     places = np.sort(rng.choice(d // BLOCK if o["rho"] else d, count, replace=False))

@@ -24,8 +24,9 @@ void Guide<T>::measure_columns() {
     }
     const double spread_of_square = fourth - spread * spread / weight_;
     const bool varies = spread > 1e-9 * s[3];
-    columns_[j] = {mean, varies ? 1 / std::sqrt(spread) : 0,
-                   varies && spread_of_square > 1e-9 * fourth ? 1 / std::sqrt(spread_of_square) : 0};
+    columns_[j] = {
+        mean, varies ? 1 / std::sqrt(spread) : 0,
+        varies && spread_of_square > 1e-9 * fourth ? 1 / std::sqrt(spread_of_square) : 0};
   }
   work_ += 2.0 * double(d) * rows_;
 }

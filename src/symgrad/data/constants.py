@@ -73,7 +73,14 @@ def fit_constants(
     loss.check(dataset.y)
     core, columns = forest.bind(dataset.X)
     value, *judged = _core.fit_constants(
-        core, columns, dataset.y, dataset.core_weights, scale, loss.core(dataset.y), steps, threads(n_jobs)
+        core,
+        columns,
+        dataset.y,
+        dataset.core_weights,
+        scale,
+        loss.core(dataset.y),
+        steps,
+        threads(n_jobs),
     )
     fitted = Forest(forest.code, value, forest.offset, forest.primitives, forest.names)
     return Fitted(fitted, *judged)

@@ -75,6 +75,6 @@ def score(
         raise ValueError("the dataset has no target")
     core, columns = forest.bind(dataset.X)
     out = np.empty((len(forest), 5))
-    _core.score(core, columns, dataset.y, weights, scale, out, threads(n_jobs))
+    _core.score(core, columns, dataset.y, dataset.core_weights, scale, out, threads(n_jobs))
     mse, r2, slope, intercept, status = np.ascontiguousarray(out.T)
     return Scores(mse, r2, slope, intercept, status.astype(np.int8))
