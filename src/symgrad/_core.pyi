@@ -151,6 +151,7 @@ class IslandOptions:
     fit_gate: float
     fit_steps: int
     record_steps: int
+    scaled: bool
     rules: Rules
 
 Packed = tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]
@@ -162,7 +163,6 @@ def evolve(
     X: NDArray[Any],
     y: NDArray[np.float64],
     weight: NDArray[np.float64],
-    scaled: bool,
     loss: Loss,
     sprouts: list[Sprout],
     options: list[IslandOptions],

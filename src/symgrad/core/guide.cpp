@@ -35,9 +35,9 @@ const T* Guide<T>::column(int64_t feature) {
 template <class T>
 int32_t Guide<T>::source(Rng& rng) {
   const double kind = rng.uniform();
-  if (kind < 0.65) return kPlain;
-  if (kind < 0.77) return kWord;
-  if (kind < 0.88) return multiplies_ ? kSquare : kPlain;
+  if (kind < 0.6) return kPlain;
+  if (kind < 0.8) return kWord;
+  if (kind < 0.9) return multiplies_ ? kSquare : kPlain;
   return unary_.empty() ? kPlain : unary_[rng.below(uint32_t(unary_.size()))];
 }
 

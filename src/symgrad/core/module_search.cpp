@@ -69,10 +69,10 @@ nb::tuple py_fit_constants(const Forest& forest, const Matrix<T>& X, const Vecto
 template <class T>
 nb::tuple py_evolve(const Forest& forest, const Vector<double>& error,
                     const Vector<int64_t>& island, const Matrix<T>& X, const Vector<double>& y,
-                    const Vector<double>& weight, bool scaled, const Loss& loss,
+                    const Vector<double>& weight, const Loss& loss,
                     const std::vector<Sprout>& sprouts, const std::vector<IslandOptions>& options,
                     int generations, double seconds, uint64_t seed, int jobs) {
-  const Problem<T> problem = problem_of(forest, X, y, weight, scaled, loss);
+  const Problem<T> problem = problem_of(forest, X, y, weight, true, loss);
   for (const Sprout& sprout : sprouts)
     require(int64_t(X.shape(1)) == sprout.features,
             "X must have as many columns as there are features");
@@ -85,6 +85,7 @@ nb::tuple py_evolve(const Forest& forest, const Vector<double>& error,
   require(int64_t(options.size()) == islands && int64_t(sprouts.size()) == islands,
           "there must be one set of options and one sprout per island");
   for (const IslandOptions& o : options) {
+    require(o.scaled || loss.kind == kLoss_squared, "other losses than squared need scaling");
     const Rules& r = o.rules;
     require(r.functions.size() <= 64 && r.cost.size() == r.functions.size() &&
                 r.forbidden.size() == r.functions.size() && r.direction.size() == r.monotone.size(),
@@ -142,6 +143,7 @@ void bind_search(nb::module_& m) {
       .def_rw("fit_gate", &IslandOptions::fit_gate)
       .def_rw("fit_steps", &IslandOptions::fit_steps)
       .def_rw("record_steps", &IslandOptions::record_steps)
+      .def_rw("scaled", &IslandOptions::scaled)
       .def_rw("rules", &IslandOptions::rules);
   nb::class_<Loss>(m, "Loss").def(
       "__init__", [](Loss* self, const std::string& name, double number, double tiny) {

@@ -173,7 +173,7 @@ def evolve(
     first: int = 0,
     seconds: float = np.inf,
     n_jobs: int | None = None,
-    scaled: bool = True,
+    scaled: Sequence[bool] = (True,),
     weights: NDArray[np.float64] | None = None,
 ) -> Evolved:
     """Let islands evolve by themselves, each on one thread.
@@ -201,8 +201,9 @@ def evolve(
         Time after which islands stop where they are.
     n_jobs : int, optional
         Number of threads. It does not change the result, unless time runs out.
-    scaled : bool
-        Judge the best line through a tree, not the tree as it is. Only squares can do without.
+    scaled : sequence of bool
+        Whether the best line through a tree is judged, not the tree as it is; islands take these
+        in turn. Only squares can do without.
     weights : array, optional
         Relative probabilities of the features in random trees.
     """
@@ -213,8 +214,8 @@ def evolve(
 
     options = [settings.options(g) for g in turns(settings.guided)]
     rules = (constraints or Constraints()).rules(population.primitives, data.names)
-    for island in options:
-        island.rules = rules
+    for island, line in zip(options, turns(scaled), strict=True):
+        island.rules, island.scaled = rules, line
     members, new_bounds, best, evaluations = _core.evolve(
         population._core,
         np.ascontiguousarray(error, np.float64),
@@ -222,7 +223,6 @@ def evolve(
         data.X,
         data.y,
         data.core_weights,
-        scaled,
         (loss or Loss()).core(data.y),
         [
             sprout(primitives, data.features, p_constant=c, whole=w, feature_weights=weights)
