@@ -173,6 +173,7 @@ def evolve(
     first: int = 0,
     seconds: float = np.inf,
     n_jobs: int | None = None,
+    precise: bool = True,
     scaled: Sequence[bool] = (True,),
     weights: NDArray[np.float64] | None = None,
 ) -> Evolved:
@@ -201,6 +202,8 @@ def evolve(
         Time after which islands stop where they are.
     n_jobs : int, optional
         Number of threads. It does not change the result, unless time runs out.
+    precise : bool
+        Calculate in float64. The columns may be stored in float32 either way.
     scaled : sequence of bool
         Whether the best line through a tree is judged, not the tree as it is; islands take these
         in turn. Only squares can do without.
@@ -220,7 +223,8 @@ def evolve(
         population._core,
         np.ascontiguousarray(error, np.float64),
         np.ascontiguousarray(bounds, np.int64),
-        data.X,
+        (data if precise else data.single).table,
+        precise,
         data.y,
         data.core_weights,
         (loss or Loss()).core(data.y),
