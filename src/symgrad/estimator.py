@@ -99,8 +99,8 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         The formulas of `equations_`.
     equations_ : pandas.DataFrame
         The front: ``size``, ``loss`` (mean), ``r2`` (the share of the best constant's loss that is
-        explained) and ``formula`` of the best
-        formula of each size that no smaller one beats, on the training data.
+        explained) and ``formula`` of the best formula of each size that no smaller one beats, on
+        the training data.
     n_iter_, n_evaluations_ : int
         Iterations made and formulas scored.
     n_features_in_ : int
@@ -194,8 +194,7 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         Rows outside the box that the training data span, in the features of the formula, get
         values inside the range of the training target if the formula explains less than 95 %; see
-        `Constraints.extrapolate`. The bare
-        formula is ``tree_.evaluate(X)``.
+        `Constraints.extrapolate`. The bare formula is ``tree_.evaluate(X)``.
 
         Parameters
         ----------
