@@ -25,12 +25,13 @@ from symgrad.evolution.constraints import Constraints, indices
 from symgrad.evolution.diversification import Diversification
 from symgrad.evolution.islands import Islands
 from symgrad.language.primitive_set import PrimitiveSet
-from symgrad.model import CHOICES, TRUSTED, Box, Formula, choose, formulas
+from symgrad.model import CHOICES, Box, Formula, choose, formulas
 from symgrad.search.base import Budget, State, run
 from symgrad.search.dgp import DGP
 from symgrad.search.gp import Initialization
 from symgrad.search.guided import GuidedDGP
 from symgrad.search.presets import preset
+from symgrad.search.prune import prune
 from symgrad.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -178,6 +179,8 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             exact = exact.select([j for j in range(exact.features) if j not in set(gone)])
         data = _working(exact, rng, search)
         state = run(search, data, budget, rng)
+        if default:
+            prune(state.front, data, default.loss, self.n_jobs)
         loss = default.loss if default else None
         found = formulas(state.front, data, exact, loss, constraints, self.n_jobs)
         if gone:
@@ -185,16 +188,17 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         how = self.model_selection or ("balanced" if default else "accurate")
         chosen = choose(found, how, whole, constraints.margin)
         self._finish(state, found, chosen)
-        trusted = default is None or constraints.extrapolate or chosen.r2 >= TRUSTED
-        self._box = None if trusted else Box.of(whole)
+        bare = default is None or constraints.extrapolate
+        self._box = None if bare else Box.of(whole, chosen)
         return self
 
     def predict(self, X: Any, size: int | None = None) -> NDArray[np.float64]:
         """Return the formula's values; the mean of the training target where it is undefined.
 
         Rows outside the box that the training data span, in the features of the formula, get
-        values inside the range of the training target if the formula explains less than 95 %; see
-        `Constraints.extrapolate`. The bare formula is ``tree_.evaluate(X)``.
+        values inside the range of the training target, or no further from it than it is wide if
+        the formula explains 95 %, unless it is exact; see `Constraints.extrapolate`. The bare
+        formula is ``tree_.evaluate(X)``.
 
         Parameters
         ----------
