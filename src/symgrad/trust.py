@@ -51,7 +51,7 @@ COLUMNS = [
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Significance:
     """What the search finds in y, and what it finds when y is shuffled.
 
