@@ -96,17 +96,17 @@ class Significance:
         return float(np.mean(self.best_r2 >= self.best_r2[0]))
 
     def __repr__(self) -> str:
-        count = self.n_permutations
-        found = int(np.count_nonzero(self.r2[1:] > 0))
-        best = self.best_r2[1:]
+        found, best = int(np.count_nonzero(self.r2[1:] > 0)), self.best_r2[1:]
+        small = f"up to size {self.size}"
         return "\n".join(
             [
-                f"p = {self.p_value:.3g} by description length, {self.p_value_r2:.3g} by R2 of "
-                f"formulas up to size {self.size}",
-                f"y as it is: {self.formula}, R2 {self.r2[0]:.3f}, length {self.length[0]:.1f}",
-                f"y shuffled {count} times: a formula in {found}, R2 {self.r2[1:].max():.3f} and "
-                f"length {self.length[1:].min():.1f} at best; up to size {self.size} "
-                f"R2 {np.median(best):.3f} in the middle, {best.max():.3f} at best",
+                f"p = {self.p_value:.3g} by description length, "
+                f"{self.p_value_r2:.3g} by R2 of formulas {small}",
+                f"y as it is: {self.formula}, R2 {self.r2[0]:.3f}, length {self.length[0]:.1f}; "
+                f"{small} R2 {self.best_r2[0]:.3f}",
+                f"y shuffled {self.n_permutations} times: a formula in {found}, "
+                f"R2 {self.r2[1:].max():.3f}, length {self.length[1:].min():.1f} at best; "
+                f"{small} R2 {np.median(best):.3f} in the middle, {best.max():.3f} at best",
             ]
         )
 
