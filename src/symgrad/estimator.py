@@ -37,6 +37,8 @@ from symgrad.tree.tree import Tree
 if TYPE_CHECKING:
     import sympy
 
+    from symgrad.trust import Significance
+
 DEFAULT_EVALUATIONS = {"default": 500_000, "paper": 100_000}
 POLICIES = (
     "islands",
@@ -251,6 +253,26 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         from symgrad.files import save
 
         save(self, path)
+
+    def trust(self, X: Any, y: Any, n_restarts: int = 10, **options: Any) -> pd.DataFrame:
+        """Return how far each feature of the formula can be trusted, from restarts on the data.
+
+        See `symgrad.trust.trust` for the columns and the options.
+        """
+        from symgrad.trust import trust
+
+        return trust(self, X, y, n_restarts, **options)
+
+    def significance(
+        self, X: Any, y: Any, n_permutations: int = 20, **options: Any
+    ) -> Significance:
+        """Return what the search finds when y is shuffled, against y as it is.
+
+        See `symgrad.trust.significance` for the options.
+        """
+        from symgrad.trust import significance
+
+        return significance(self, X, y, n_permutations, **options)
 
     def __str__(self) -> str:
         return self.tree_.render(4) if hasattr(self, "tree_") else repr(self)
