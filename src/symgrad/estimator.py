@@ -23,6 +23,7 @@ from symgrad.dgp.sampling import Sampling
 from symgrad.evolution.constraints import Constraints, indices
 from symgrad.evolution.diversification import Diversification
 from symgrad.evolution.islands import Islands
+from symgrad.history import History
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.model import CHOICES, TRUSTED, Box, Formula, choose, formulas
 from symgrad.search.base import Budget, State, run
@@ -31,6 +32,7 @@ from symgrad.search.gp import Initialization
 from symgrad.search.guided import GuidedDGP
 from symgrad.search.presets import preset
 from symgrad.tree.tree import Tree
+from symgrad.views import Views
 
 if TYPE_CHECKING:
     import sympy
@@ -48,7 +50,7 @@ MERGE_LIMIT = 1_000_000
 """Numbers in X up to which equal rows are merged; sorting larger tables would take its time."""
 
 
-class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Symbolic regression by differentiable genetic programming.
 
     Parameters
@@ -95,8 +97,11 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         The formulas of `equations_`.
     equations_ : pandas.DataFrame
         The front: ``size``, ``loss`` (mean), ``r2`` (the share of the best constant's loss that is
-        explained) and ``formula`` of the best
+        explained), ``formula`` and ``chosen`` (whether it is `tree_`) of the best
         formula of each size that no smaller one beats, on the training data.
+    history_ : pandas.DataFrame
+        The search, a row for each iteration: ``evaluations`` and ``seconds`` so far, ``error``
+        (relative to the best constant's) and ``size`` of the most accurate formula then.
     n_iter_, n_evaluations_ : int
         Iterations made and formulas scored.
     n_features_in_ : int
@@ -172,7 +177,9 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if gone:
             exact = exact.select([j for j in range(exact.features) if j not in set(gone)])
         data = _working(exact, rng, search)
-        state = run(search, data, budget, rng)
+        history = History(search, data)
+        state = run(search, data, budget, rng, history)
+        self.history_ = history.table
         loss = default.loss if default else None
         found = formulas(state.front, data, exact, loss, constraints, self.n_jobs)
         if gone:
@@ -323,8 +330,8 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 stacklevel=3,
             )
         self.equations_ = pd.DataFrame(
-            [(f.tree.size, f.loss, f.r2, str(f.tree)) for f in found],
-            columns=["size", "loss", "r2", "formula"],
+            [(f.tree.size, f.loss, f.r2, str(f.tree), f is chosen) for f in found],
+            columns=["size", "loss", "r2", "formula", "chosen"],
         )
         self.trees_: list[Tree] = [f.tree for f in found]
         self.tree_: Tree = chosen.tree
