@@ -6,7 +6,7 @@ from symgrad import Dataset, DGPRegressor, Tree
 from symgrad.data.evaluate import score
 from symgrad.evolution.constraints import Constraints
 from symgrad.evolution.islands import Islands
-from symgrad.explain import COLUMNS, alternatives
+from symgrad.explain import COLUMNS, MOST_ROWS, alternatives, thinned
 from symgrad.tree.forest import Forest
 
 
@@ -124,3 +124,13 @@ def test_of_a_fitted_estimator_wide_and_named():
         est.explain(None, None)
     with pytest.raises(ValueError, match="feature"):
         est.explain(X.iloc[:, :5], y)
+
+
+def test_large_tables_are_thinned_evenly():
+    assert len(thinned(10, 20)) == 10
+    rows = thinned(10_000, 500)
+    assert len(set(rows)) == 500
+    assert (rows[0], rows[-1]) == (0, 9999)
+    d = data(rows=MOST_ROWS + 1000)
+    table = alternatives(Tree.parse("x0*x1", d.names), d)
+    assert table["r2"].iloc[0] == pytest.approx(0.78, abs=0.1)

@@ -95,8 +95,7 @@ def check_same(est, other):
     for size in est.equations_["size"]:
         assert other.predict(X, size=size).tobytes() == est.predict(X, size=size).tobytes()
     pd.testing.assert_frame_equal(other.equations_, est.equations_, check_exact=True)
-    steps = [e.history_["evaluations"].tolist() for e in (est, other)]
-    assert steps[0] == steps[1]
+    assert other.history_["error"].equals(est.history_["error"])
     assert str(other) == str(est)
     assert other.sympy() == est.sympy()
     for a, b in zip(est.trees_, other.trees_, strict=True):
@@ -299,11 +298,9 @@ def test_changed_documents_are_refused_or_work(document):
 
 
 def test_documents_with_a_missing_key_are_refused(document, tmp_path):
-    for place in places(document):
+    for place in set(places(document)) - {("history",)}:
         if not isinstance(place[-1], str) or (place[0] == "settings" and len(place) > 2):
             continue  # a field that a policy object lacks has its default
-        if place == ("history",):
-            continue
         with pytest.raises(ValueError, match=r"missing|lack|must be"):
             files.restore(changed(document, place, lambda d, k: d.__delitem__(k)))
 

@@ -5,7 +5,7 @@ import pytest
 from models import constant, hostile, quick, small
 
 from symgrad import Tree
-from symgrad.plots import KINDS, MOST_FEATURES, course, explained, front_errors, thinned, usage
+from symgrad.plots import KINDS, MOST_FEATURES, course, explained, front_errors, usage
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -70,10 +70,6 @@ def test_numbers_behind_the_plots():
     tried, best = course(est)
     assert (tried[0], best[0]) == (0, 1)
     assert (np.diff(best) <= 0).all()
-    assert len(thinned(10, 20)) == 10
-    rows = thinned(10_000, 500)
-    assert len(set(rows)) == 500
-    assert (rows[0], rows[-1]) == (0, 9999)
     assert explained(np.arange(3.0), np.arange(3.0)) == 1
     assert np.isnan(explained(np.ones(3), np.ones(3)))
 

@@ -33,6 +33,9 @@ FLAT = 1e-9
 LEAST = 1e-15
 """Unexplained share (1 - R2) below which fits are told apart no more."""
 
+MOST_ROWS = 50_000
+"""Of larger tables so many rows are taken, evenly."""
+
 COLUMNS = ("node", "part", "now", "alternative", "current", "r2", "exact_r2", "weight")
 
 
@@ -57,6 +60,13 @@ def given(estimator: DGPRegressor, X: Any, y: Any) -> Dataset:
     return Dataset(X, y, feature_names=estimator.tree_.names, dtype=np.float64)
 
 
+def thinned(count: int, most: int) -> NDArray[np.int64]:
+    """Return which of so many rows to draw: all, or so many of them, evenly."""
+    if count <= most:
+        return np.arange(count)
+    return np.linspace(0, count - 1, most).astype(np.int64)
+
+
 def explain(estimator: DGPRegressor, X: Any, y: Any, top: int = 5) -> pd.DataFrame:
     """Return the alternatives to each node of the chosen formula; see `DGPRegressor.explain`."""
     data = given(estimator, X, y)
@@ -77,12 +87,18 @@ def alternatives(
     tree : Tree
         The formula.
     data : Dataset
-        Rows on which it is not finite are left out.
+        Rows on which it is not finite are left out; at most `MOST_ROWS` are used.
     top : int
         How many alternatives to a node are kept.
     barred : list of int, optional
         Features that may not be used.
     """
+    if data.rows > MOST_ROWS:
+        assert data.y is not None
+        rows_used = thinned(data.rows, MOST_ROWS)
+        data = Dataset(
+            data.X[rows_used], data.y[rows_used], feature_names=data.names, dtype=np.float64
+        )
     slopes = _Slopes(tree, data)
     leaves = np.flatnonzero(tree.code < 0)
     ranks = slopes.features(leaves)

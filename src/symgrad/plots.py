@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from symgrad.explain import given
+from symgrad.explain import given, thinned
 from symgrad.tree.layout import Place, layout, spread
 from symgrad.tree.names import shortened
 
@@ -88,13 +88,6 @@ def explained(actual: NDArray[np.float64], predicted: NDArray[np.float64]) -> fl
     if np.ptp(actual) == 0:
         return float("nan")
     return float(1 - np.mean((actual - predicted) ** 2) / np.var(actual))
-
-
-def thinned(count: int, most: int) -> NDArray[np.int64]:
-    """Return which of so many rows to draw: all, or so many of them, evenly."""
-    if count <= most:
-        return np.arange(count)
-    return np.linspace(0, count - 1, most).astype(np.int64)
 
 
 def _front(ax: Any, estimator: DGPRegressor) -> Any:

@@ -100,6 +100,8 @@ def front(sizes: Sequence[int], errors: Floats, logs: bool, chosen: int, labels:
 def scatter(actual: Floats, predicted: Floats) -> str:
     """Return the chart of predicted against actual values."""
     low, high = min(actual.min(), predicted.min()), max(actual.max(), predicted.max())
+    edge = 0.03 * (high - low)
+    low, high = low - edge, high + edge
     x, y = Scale(low, high, LEFT, WIDTH - RIGHT), Scale(low, high, HEIGHT - BOTTOM, TOP)
     dots = "".join(
         f"M{a} {b}h0" for a, b in zip(_pixels(x(actual)), _pixels(y(predicted)), strict=True)

@@ -19,14 +19,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from symgrad.data.dataset import Dataset
-from symgrad.explain import explain, given
+from symgrad.explain import explain, given, thinned
 from symgrad.plots import (
     LOGARITHMIC,
     MOST_FEATURES,
     course,
     explained,
     front_errors,
-    thinned,
     usage,
 )
 from symgrad.report import charts
