@@ -61,7 +61,7 @@ def given(estimator: DGPRegressor, X: Any, y: Any) -> Dataset:
 
 
 def thinned(count: int, most: int) -> NDArray[np.int64]:
-    """Return which of so many rows to draw: all, or so many of them, evenly."""
+    """Return which of so many rows to take: all, or so many of them, evenly."""
     if count <= most:
         return np.arange(count)
     return np.linspace(0, count - 1, most).astype(np.int64)
@@ -95,10 +95,8 @@ def alternatives(
     """
     if data.rows > MOST_ROWS:
         assert data.y is not None
-        rows_used = thinned(data.rows, MOST_ROWS)
-        data = Dataset(
-            data.X[rows_used], data.y[rows_used], feature_names=data.names, dtype=np.float64
-        )
+        taken = thinned(data.rows, MOST_ROWS)
+        data = Dataset(data.X[taken], data.y[taken], feature_names=data.names, dtype=np.float64)
     slopes = _Slopes(tree, data)
     leaves = np.flatnonzero(tree.code < 0)
     ranks = slopes.features(leaves)
@@ -154,7 +152,11 @@ class _Slopes:
         """Return the R2 of the line through u + J v."""
         with np.errstate(all="ignore"):
             z = self.u[node] + self.J[node] * v
-            return float(self._share(z.sum(), z @ self.y, z @ z))
+            size, z = z @ z, z - z.mean()
+            if not np.isfinite(size):
+                return -np.inf
+            flat = not z @ z > FLAT**2 * size  # the mean took no digits here
+            return 0.0 if flat else float(self._share(0.0, z @ self.y, z @ z))
 
     def same(self, node: int, v: Floats) -> bool:
         """Whether u + J v is the formula itself, up to a line."""
@@ -164,18 +166,28 @@ class _Slopes:
             return bool((z @ z) * (f @ f) * (1 - SAME) <= (z @ f) ** 2)
 
     def features(self, nodes: NDArray[np.int64]) -> Floats:
-        """Return the R2 of u + J x for some nodes and every feature x: sums, as matrix products."""
+        """Return the R2 of u + J x for some nodes and every feature x: sums, as matrix products.
+
+        With m the mean of x, J x is J (x - m) + m J. Both parts are centered before they are
+        squared, so that features far from 0 lose no digits.
+        """
         J, u = self.J[nodes], self.u[nodes]
         out = np.empty((len(nodes), self.data.features))
         with np.errstate(all="ignore"):
-            left = np.concatenate([J, J * self.y, J * u])
-            uy, uu = u @ self.y, (u * u).sum(axis=1)
+            centered = J - J.mean(axis=1, keepdims=True)
+            left = np.concatenate([J, J * self.y, J * u, J * centered])
+            uy, cy = u @ self.y, centered @ self.y
+            uu, cu, cc = ((a * b).sum(axis=1) for a, b in ((u, u), (u, centered), (centered,) * 2))
             width = max(1, BLOCK // self.rows)
             for first in range(0, self.data.features, width):
                 x = self.data.X[:, first : first + width]
-                j1, jy, ju = np.split(left @ x, 3)
-                zz = uu[:, None] + 2 * ju + (J * J) @ (x * x)
-                out[:, first : first + width] = self._share(j1, uy[:, None] + jy, zz)
+                m = x.mean(axis=0)
+                x = x - m
+                j1, jy, ju, jc = np.split(left @ x, 4)
+                zz = uu[:, None] + 2 * m * cu[:, None] + m * m * cc[:, None]
+                zz += 2 * (ju + m * jc) + (J * J) @ (x * x)
+                zy = uy[:, None] + m * cy[:, None] + jy
+                out[:, first : first + width] = self._share(j1, zy, zz)
         return out
 
     def _share(self, z1: Any, zy: Any, zz: Any) -> Any:
