@@ -94,6 +94,11 @@ def test_other_data_than_those_of_the_fit():
     assert "Not on these data: y is constant" in still
 
 
+def test_nothing_is_called_minus_zero():
+    X, y, est = constant()
+    assert "−0.0000" not in render(est, X, y)
+
+
 def test_many_rows_are_thinned():
     X, y, est = small()
     rows = np.arange(20_000) % len(X)

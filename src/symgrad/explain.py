@@ -33,7 +33,7 @@ FLAT = 1e-9
 LEAST = 1e-15
 """Unexplained share (1 - R2) below which fits are told apart no more."""
 
-MOST_ROWS = 50_000
+MOST_ROWS = 10_000
 """Of larger tables so many rows are taken, evenly."""
 
 COLUMNS = ("node", "part", "now", "alternative", "current", "r2", "exact_r2", "weight")

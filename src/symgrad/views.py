@@ -49,7 +49,7 @@ class Views:
         ----------
         X, y : array or data frame, array
             Data: those of the fit, or fresh ones. Rows on which the formula is not finite are
-            left out, and of more than 50,000 so many are used.
+            left out, and of more than 10,000 so many are used, evenly.
         top : int
             How many alternatives to each node are listed.
 

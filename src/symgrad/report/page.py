@@ -122,7 +122,7 @@ def _share(r2: float) -> str:
         return "–"
     if 1 - 1e-4 < r2 < 1 and 1 - r2 > 1e-15:
         return f"1 − {1 - r2:.0e}".replace("e-0", "e-")
-    return f"{r2:.4f}".replace("-", "−")
+    return f"{round(r2, 4) + 0.0:.4f}".replace("-", "−")
 
 
 def _short(value: float) -> str:
