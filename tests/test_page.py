@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from models import HOSTILE, constant, hostile, quick, small
+from scipy.sparse import csr_matrix
 
 import symgrad
 from symgrad.report import write_report
@@ -132,3 +133,10 @@ def test_it_is_written_as_a_whole_or_not_at_all(tmp_path):
     est.report(path, X, y)
     assert path.read_text(encoding="utf-8") == render(est, X, y)
     assert escape(HOSTILE[0]) not in path.read_text(encoding="utf-8")
+
+
+def test_sparse_tables_are_shown_alike():
+    X, y, _ = small()
+    dense = quick().fit(X.to_numpy(), y)
+    sparse = csr_matrix(X.to_numpy())
+    assert render(dense, sparse, y) == render(dense, X.to_numpy(), y)

@@ -56,8 +56,11 @@ def given(estimator: DGPRegressor, X: Any, y: Any) -> Dataset:
     check_is_fitted(estimator)
     if X is None or y is None:
         raise ValueError("X and y must be given")
-    X = validate_data(estimator, X, reset=False, dtype="numeric", ensure_all_finite=False)
-    return Dataset(X, y, feature_names=estimator.tree_.names, dtype=np.float64)
+    X = validate_data(
+        estimator, X, reset=False, dtype="numeric", ensure_all_finite=False,
+        accept_sparse=("csc", "csr"),
+    )  # fmt: skip
+    return Dataset(X, y, feature_names=estimator.tree_.names, dtype=None)
 
 
 def thinned(count: int, most: int) -> NDArray[np.int64]:
@@ -93,11 +96,7 @@ def alternatives(
     barred : list of int, optional
         Features that may not be used.
     """
-    if data.rows > MOST_ROWS:
-        assert data.y is not None
-        taken = thinned(data.rows, MOST_ROWS)
-        data = Dataset(data.X[taken], data.y[taken], feature_names=data.names, dtype=np.float64)
-    slopes = _Slopes(tree, data)
+    slopes = _Slopes(tree, _rows(data, thinned(data.rows, MOST_ROWS)))
     leaves = np.flatnonzero(tree.code < 0)
     ranks = slopes.features(leaves)
     ranks[:, barred or []] = -np.inf
@@ -127,6 +126,13 @@ def alternatives(
     return table
 
 
+def _rows(data: Dataset, taken: NDArray[np.int64]) -> Dataset:
+    """Return some rows in full precision."""
+    assert data.y is not None
+    X, y = (data.X, data.y) if len(taken) == data.rows else (data.X[taken], data.y[taken])
+    return Dataset(X, y, feature_names=data.names, dtype=np.float64)
+
+
 class _Slopes:
     """Values of all nodes on the data, the derivatives of the tree by them, and R2 of changes."""
 
@@ -139,7 +145,7 @@ class _Slopes:
             raise ValueError("y is constant on the rows where the formula is defined")
         if not good.all():
             self.h, self.J = self.h[:, good], self.J[:, good]
-            data = Dataset(data.X[good], data.y[good], feature_names=data.names, dtype=np.float64)
+            data = _rows(data, np.flatnonzero(good))
         self.data, self.rows = data, data.rows
         assert data.y is not None
         self.y = data.y - data.y.mean()
@@ -181,6 +187,7 @@ class _Slopes:
             width = max(1, BLOCK // self.rows)
             for first in range(0, self.data.features, width):
                 x = self.data.X[:, first : first + width]
+                x = x.toarray() if self.data.sparse else x
                 m = x.mean(axis=0)
                 x = x - m
                 j1, jy, ju, jc = np.split(left @ x, 4)
