@@ -14,8 +14,8 @@ BUILT_FROM := pyproject.toml CMakeLists.txt $(wildcard src/symgrad/core/*)
 CPP := $(wildcard src/symgrad/core/*.cpp src/symgrad/core/*.hpp)
 PIP_FLAGS := --quiet --disable-pip-version-check
 # All tests but those that hardly touch the core.
-CORE_TESTS := $(filter-out $(patsubst %,tests/test_%.py,architecture bounds cli demo docs enclosure \
-	exports fold grammar interval names primitive render report simplify sympy_form targets), \
+CORE_TESTS := $(filter-out $(patsubst %,tests/test_%.py,architecture bounds charts cli demo docs enclosure \
+	exports fold grammar interval layout mathml names page plots primitive render report_browser simplify sympy_form targets), \
 	$(wildcard tests/test_*.py))
 
 .PHONY: demo test lint bench docs sanitize clean

@@ -104,7 +104,7 @@ def test_imports_by_the_rule_pass(module, source):
 
 def source_files():
     for folder in ("src", "tests", "benchmarks"):
-        for suffix in ("py", "cpp", "hpp", "inc"):
+        for suffix in ("py", "cpp", "hpp", "inc", "html", "css", "js"):
             yield from sorted((ROOT / folder).rglob(f"*.{suffix}"))
 
 

@@ -70,7 +70,9 @@ def test_the_table_of_equations():
     X, y = table()
     noise = np.random.default_rng(1).normal(size=len(y))
     est = quick(model_selection="accurate").fit(X, y + noise)
-    assert list(est.equations_.columns) == ["size", "loss", "r2", "formula"]
+    assert list(est.equations_.columns) == ["size", "loss", "r2", "formula", "chosen"]
+    assert [t is est.tree_ for t in est.trees_] == est.equations_["chosen"].tolist()
+    assert est.equations_["chosen"].sum() == 1
     errors = (y + noise - est.predict(X)) ** 2
     chosen = est.equations_[est.equations_["formula"] == str(est.tree_)].iloc[0]
     assert chosen["loss"] == pytest.approx(np.mean(errors))

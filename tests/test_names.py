@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import name_lists
 
-from symgrad.tree.names import MAX_FEATURES, FeatureNames
+from symgrad.tree.names import MAX_FEATURES, FeatureNames, shortened, visible
 
 
 @given(name_lists)
@@ -65,3 +65,27 @@ def test_ten_thousand_names_are_fast():
     features = FeatureNames([f"gene {i}" for i in range(10_000)])
     assert all(features.index(f"gene {i}") == i for i in range(10_000))
     assert time.perf_counter() - started < 1
+
+
+@given(name_lists, st.integers(5, 30))
+def test_shortened_names_stay_distinct_and_short(names, longest):
+    short = shortened(names, longest)
+    assert list(short) == names
+    whole = {n for n in names if short[n] == visible(n)}
+    assert all(len(short[n]) <= longest or n in whole for n in names)
+    seen = [visible(n) for n in names]
+    if len(set(seen)) == len(seen):
+        assert len(set(short.values()) - {visible(n) for n in whole}) == len(names) - len(whole)
+
+
+def test_shortened_names_keep_both_ends():
+    assert shortened(["abcdefghijklmnop", "short"], 9) == {
+        "abcdefghijklmnop": "abcde…nop",
+        "short": "short",
+    }
+    alike = ["abcde1234567xyz", "abcde7654321xyz"]
+    assert shortened(alike, 9) == dict(zip(alike, alike, strict=True))
+
+
+def test_visible_text_holds_nothing_that_reorders_or_breaks_a_page():
+    assert visible("a\0\ud800\u202eb\tü") == "a\ufffd\ufffd\ufffdb\tü"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ from symgrad.dgp.sampling import Sampling
 from symgrad.evolution.constraints import Constraints, indices
 from symgrad.evolution.diversification import Diversification
 from symgrad.evolution.islands import Islands
+from symgrad.history import History
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.model import CHOICES, Box, Formula, choose, formulas
 from symgrad.search.base import Budget, State, run
@@ -33,11 +33,10 @@ from symgrad.search.guided import GuidedDGP
 from symgrad.search.presets import preset
 from symgrad.search.prune import prune
 from symgrad.tree.tree import Tree
+from symgrad.views import Views
 
 if TYPE_CHECKING:
-    import sympy
-
-    from symgrad.trust import Significance
+    pass
 
 DEFAULT_EVALUATIONS = {"default": 500_000, "paper": 100_000}
 POLICIES = (
@@ -55,7 +54,7 @@ MERGE_LIMIT = 1_000_000
 """Numbers in X up to which equal rows are merged, and sparse matrices made dense."""
 
 
-class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Symbolic regression by differentiable genetic programming.
 
     Parameters
@@ -102,8 +101,11 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         The formulas of `equations_`.
     equations_ : pandas.DataFrame
         The front: ``size``, ``loss`` (mean), ``r2`` (the share of the best constant's loss that is
-        explained) and ``formula`` of the best formula of each size that no smaller one beats, on
-        the training data.
+        explained), ``formula`` and ``chosen`` (whether it is `tree_`) of the best formula of each
+        size that no smaller one beats, on the training data.
+    history_ : pandas.DataFrame
+        The search, a row for each iteration: ``evaluations`` and ``seconds`` so far, ``error``
+        (relative to the best constant's) and ``size`` of the most accurate formula then.
     n_iter_, n_evaluations_ : int
         Iterations made and formulas scored.
     n_features_in_ : int
@@ -180,7 +182,9 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if gone:
             exact = exact.select([j for j in range(exact.features) if j not in set(gone)])
         data = _working(exact, rng, search)
-        state = run(search, data, budget, rng)
+        history = History(search, data)
+        state = run(search, data, budget, rng, history)
+        self.history_ = history.table
         if default:
             prune(state.front, data, default.loss, self.n_jobs)
         loss = default.loss if default else None
@@ -224,55 +228,6 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.preset == "default"
         return tags
-
-    def sympy(self) -> sympy.Expr:
-        """Return the formula as a SymPy expression."""
-        check_is_fitted(self)
-        return self.tree_.sympy()
-
-    def latex(self, digits: int | None = 4) -> str:
-        """Return the formula as LaTeX."""
-        check_is_fitted(self)
-        return self.tree_.latex(digits)
-
-    def export(self, kind: str, cells: Mapping[str, str] | None = None) -> str:
-        """Return the formula as source text: "python", "c", "sql", "excel", "torch", "jax", ...
-
-        It is the bare formula, ``tree_.evaluate(X)``: what `predict` does beyond it, the mean where
-        it is undefined and the range of the target outside the training data, is not part of it.
-        See `Tree.export` for the kinds and for `cells`.
-        """
-        check_is_fitted(self)
-        return self.tree_.export(kind, cells)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted estimator to a JSON file, which `symgrad.load` reads.
-
-        A `random_state` that is no integer is left out.
-        """
-        from symgrad.files import save
-
-        save(self, path)
-
-    def trust(self, X: Any, y: Any, n_restarts: int = 10, **options: Any) -> pd.DataFrame:
-        """Return how far each feature of the formula can be trusted, from restarts on the data.
-
-        See `symgrad.trust.trust` for the columns and the options.
-        """
-        from symgrad.trust import trust
-
-        return trust(self, X, y, n_restarts, **options)
-
-    def significance(
-        self, X: Any, y: Any, n_permutations: int = 20, **options: Any
-    ) -> Significance:
-        """Return what the search finds when y is shuffled, against y as it is.
-
-        See `symgrad.trust.significance` for the options.
-        """
-        from symgrad.trust import significance
-
-        return significance(self, X, y, n_permutations, **options)
 
     def __str__(self) -> str:
         return self.tree_.render(4) if hasattr(self, "tree_") else repr(self)
@@ -366,8 +321,8 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 stacklevel=3,
             )
         self.equations_ = pd.DataFrame(
-            [(f.tree.size, f.loss, f.r2, str(f.tree)) for f in found],
-            columns=["size", "loss", "r2", "formula"],
+            [(f.tree.size, f.loss, f.r2, str(f.tree), f is chosen) for f in found],
+            columns=["size", "loss", "r2", "formula", "chosen"],
         )
         self.trees_: list[Tree] = [f.tree for f in found]
         self.tree_: Tree = chosen.tree

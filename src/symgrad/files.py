@@ -28,6 +28,7 @@ from symgrad.estimator import DGPRegressor
 from symgrad.evolution.constraints import Constraints
 from symgrad.evolution.diversification import Diversification
 from symgrad.evolution.islands import Islands
+from symgrad.history import COLUMNS, frame
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.model import Box
 from symgrad.search.gp import Initialization
@@ -155,6 +156,10 @@ def describe(estimator: DGPRegressor) -> Document:
         },
         "n_iter": int(estimator.n_iter_),
         "n_evaluations": int(estimator.n_evaluations_),
+        "history": [
+            {name: _plain(v) for name, v in zip(COLUMNS, row, strict=True)}
+            for row in estimator.history_[list(COLUMNS)].itertuples(index=False, name=None)
+        ],
         "settings": {name: _plain(v, name) for name, v in settings.items()},
     }
 
@@ -172,14 +177,15 @@ def restore(document: Any) -> DGPRegressor:
     estimator.trees_ = [tree for tree, _, _ in equations]
     estimator.tree_ = _pick(estimator.trees_, document, "formula")
     estimator.equations_ = pd.DataFrame(
-        [(tree.size, loss, r2, str(tree)) for tree, loss, r2 in equations],
-        columns=["size", "loss", "r2", "formula"],
+        [(t.size, loss, r2, str(t), t is estimator.tree_) for t, loss, r2 in equations],
+        columns=["size", "loss", "r2", "formula", "chosen"],
     )
     estimator.n_features_in_ = n
     if _take(document, "named", bool):
         estimator.feature_names_in_ = np.array(names.names, dtype=object)
     estimator.n_iter_ = _count(document, "n_iter")
     estimator.n_evaluations_ = _count(document, "n_evaluations")
+    estimator.history_ = frame([_step(e) for e in _take(document, "history", list)])
     estimator._fallback = _number(document, "fallback")
     estimator._box = None if document.get("box", 0) is None else _box(document, n)
     _take(document, "symgrad", str)
@@ -210,7 +216,7 @@ def _upgraded(document: Any) -> Document:
     upgraded: Document = document
     for v in range(version, VERSION):
         upgraded = UPGRADES[v](upgraded)
-    return upgraded
+    return {"history": [], **upgraded}  # which the first files did not have
 
 
 def _equation(
@@ -223,6 +229,16 @@ def _equation(
     if size != tree.size:
         raise ValueError(f"size is {size}, but the formula has {tree.size} nodes")
     return tree, _number(data, "loss"), _number(data, "r2")
+
+
+def _step(data: Any) -> tuple[int, float, float, int]:
+    if not isinstance(data, dict):
+        raise ValueError(f"history must hold objects, got {data!r:.40}")
+    seconds, error = (_number(data, name) for name in ("seconds", "error"))
+    counts = [_count(data, name) for name in ("evaluations", "size")]
+    if max(counts) > 2**62:
+        raise ValueError(f"history has a count that is too large: {max(counts)}")
+    return counts[0], seconds, error, counts[1]
 
 
 def _box(document: Document, n: int) -> Box:

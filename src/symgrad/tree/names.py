@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
 
 _DEFAULT = re.compile(r"x(0|[1-9][0-9]{0,9})\Z")
+_UNSEEN = re.compile(
+    "[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
 MAX_FEATURES = 2**31 - 2
 
 
@@ -52,3 +56,23 @@ class FeatureNames:
 
     def __hash__(self) -> int:
         return hash(self.names)
+
+
+def visible(text: str) -> str:
+    """Return text without characters that no page can hold or that reorder what follows."""
+    return _UNSEEN.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def shortened(names: Iterable[str], longest: int) -> dict[str, str]:
+    """Return what to show for each name: one line, cut in the middle if it is too long.
+
+    Names that would then look the same stay as they are.
+    """
+    tail = longest // 3
+    short = {}
+    for name in names:
+        line = " ".join(visible(name).split()) or repr(name)
+        cut = f"{line[: longest - 1 - tail]}…{line[-tail:]}"
+        short[name] = line if len(line) <= longest else cut
+    shown = Counter(short.values())
+    return {name: s if shown[s] == 1 else visible(name) for name, s in short.items()}

@@ -41,7 +41,7 @@ def text(
         return name in primitives or name == "pi"
 
     def constant(v: float) -> Piece:
-        return _number(v, digits), _SIGN if v < 0 or str(v)[0] == "-" else ATOM
+        return number(v, digits), _SIGN if v < 0 or str(v)[0] == "-" else ATOM
 
     def function(c: int, args: Sequence[Piece]) -> Piece:
         primitive = primitives[c]
@@ -64,12 +64,12 @@ def latex(
     """Return the formula as LaTeX."""
 
     def constant(v: float) -> Piece:
-        number = _number(v, digits)
+        written = number(v, digits)
         level = _SIGN if v < 0 else ATOM
-        if "e" in number:
-            mantissa, exponent = number.split("e")
+        if "e" in written:
+            mantissa, exponent = written.split("e")
             return rf"{mantissa} \cdot 10^{{{int(exponent)}}}", min(level, 2)
-        return number, level
+        return written, level
 
     def function(c: int, args: Sequence[Piece]) -> Piece:
         primitive = primitives[c]
@@ -118,11 +118,12 @@ def _ambiguous(primitive: Primitive, args: Sequence[Piece], primitives: Primitiv
     return primitive.name == "div" and args[0][0] == "1" and "inv" in primitives
 
 
-def _number(value: float, digits: int | None) -> str:
-    number = repr(value) if digits is None else f"{value:.{digits}g}"
-    if np.isinf(float(number)):  # rounded up beyond the largest float
-        number = repr(value)
-    return number[:-2] if number.endswith(".0") else number
+def number(value: float, digits: int | None) -> str:
+    """Return a constant as text; None is as many digits as it takes to be exact."""
+    written = repr(value) if digits is None else f"{value:.{digits}g}"
+    if np.isinf(float(written)):  # rounded up beyond the largest float
+        written = repr(value)
+    return written[:-2] if written.endswith(".0") else written
 
 
 def _tex_name(name: str) -> str:

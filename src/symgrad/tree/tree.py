@@ -15,7 +15,7 @@ from symgrad.language import grammar
 from symgrad.language.fold import fold
 from symgrad.language.primitive import CONSTANT, Primitive
 from symgrad.language.primitive_set import PrimitiveSet
-from symgrad.tree import exports, render, simplify, sympy_form
+from symgrad.tree import exports, mathml, render, simplify, sympy_form
 from symgrad.tree.names import FeatureNames
 
 if TYPE_CHECKING:
@@ -261,6 +261,10 @@ class Tree:
     def latex(self, digits: int | None = 4) -> str:
         """Return the formula as LaTeX, constants rounded to `digits` significant digits."""
         return render.latex(self.code, self.value, self.primitives, self.names, digits)
+
+    def mathml(self, digits: int | None = 4) -> str:
+        """Return the formula as MathML: ``math`` elements, between which lines may end."""
+        return mathml.mathml(self.code, self.value, self.primitives, self.names.__getitem__, digits)
 
     def sympy(self) -> sympy.Expr:
         """Return a SymPy expression with one plain symbol per feature, named as the feature."""
