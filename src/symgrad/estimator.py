@@ -25,7 +25,9 @@ from symgrad.evolution.diversification import Diversification
 from symgrad.evolution.islands import Islands
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.model import CHOICES, TRUSTED, Box, Formula, choose, formulas
-from symgrad.search.base import Budget, State, run
+from symgrad.progress import Progress, watched
+from symgrad.search.base import Budget, State
+from symgrad.search.checkpoint import Checkpoint
 from symgrad.search.dgp import DGP
 from symgrad.search.gp import Initialization
 from symgrad.search.guided import GuidedDGP
@@ -149,7 +151,15 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DGPRegressor:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        progress: bool | Progress = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> DGPRegressor:
         """Search for a formula.
 
         Parameters
@@ -160,19 +170,32 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             Target; must vary.
         sample_weight : array of shape (rows,), optional
             Weights of the rows.
+        progress : bool or Progress
+            Show how the search gets on: a live panel, or lines where output is no terminal.
+        checkpoint : str or path-like, optional
+            File that the state of the search is written to every now and then. If it is there,
+            the search goes on from it, which needs the same data and settings; with
+            `max_evaluations` it ends with the same result, bit for bit, as one that was never
+            interrupted.
         """
         search, budget = self._search(), self._budget()
         whole = exact = self._checked(X, y, sample_weight, search)
         assert exact.y is not None
         self._fallback = float(np.average(exact.y, weights=exact.weights))
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        store = None
+        if checkpoint is not None:
+            free = self.random_state is None
+            store = Checkpoint(checkpoint, search, budget, whole, seed, any_seed=free)
+            seed = store.seed
+        rng = np.random.default_rng(seed)
         default = search if isinstance(search, GuidedDGP) else None
         constraints = default.constraints if default else Constraints()
         names, gone = exact.names, indices(constraints.exclude, exact.names)
         if gone:
             exact = exact.select([j for j in range(exact.features) if j not in set(gone)])
         data = _working(exact, rng, search)
-        state = run(search, data, budget, rng)
+        state = watched(search, data, exact, budget, rng, progress, store)
         loss = default.loss if default else None
         found = formulas(state.front, data, exact, loss, constraints, self.n_jobs)
         if gone:
