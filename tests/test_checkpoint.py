@@ -1,6 +1,7 @@
 """Checkpoints: the same result after any interruption, and clear refusals."""
 
 import json
+import os
 import pickle
 import random
 import signal
@@ -128,6 +129,7 @@ PROGRAM = """
 """
 
 
+@pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_a_run_that_is_killed_at_any_moment_ends_as_if_it_had_not_been(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(textwrap.dedent(PROGRAM))

@@ -68,11 +68,12 @@ def complaining(command: F) -> F:
             raise  # the reader has seen enough
         except OSError as error:
             text = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-            quit_with(text, 1)
+            code = 1
         except ValueError as error:
-            quit_with(str(error), 1)
+            text, code = str(error), 1
         except KeyboardInterrupt:
-            quit_with("interrupted", INTERRUPTED)
+            text, code = "interrupted", INTERRUPTED
+        quit_with(text, code)  # out here, where the frames of the error are gone
 
     return wrapped  # type: ignore[return-value]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import signal
 import time
 from types import FrameType, TracebackType
@@ -40,6 +41,7 @@ LONGEST = 300
 class Progress:
     """What is shown of a search, and how it is ended by hand.
 
+    On a terminal, and in a notebook with ipywidgets, it is a panel; elsewhere a line now and then.
     The formula shown is the one of the front with about the least description length. R2 is that
     on the training data; a validation score would take rows away from the search.
 
@@ -48,7 +50,7 @@ class Progress:
     console : rich.console.Console, optional
         Where to; by default standard output, or the notebook.
     every : float
-        Seconds between two lines where the console is no terminal.
+        Seconds between two lines where there is no panel.
     keep : bool
         Whether the last panel or line stays.
     interrupt : bool
@@ -97,7 +99,8 @@ class Progress:
     def __enter__(self) -> Progress:
         if self.interrupt:
             self._handler: Any = signal.signal(signal.SIGINT, self._on_signal)
-        if self.console.is_terminal or self.console.is_jupyter:
+        jupyter = self.console.is_jupyter
+        if importlib.util.find_spec("ipywidgets") if jupyter else self.console.is_terminal:
             self._live = Live(self, console=self.console, transient=not self.keep)
             self._live.start()
         return self
@@ -137,9 +140,9 @@ class Progress:
         bar.add_column(ratio=1)
         bar.add_column(no_wrap=True)
         bar.add_row(ProgressBar(100, 100 * share), Text(left, "cyan"))
-        formula = self._formula or "no formula yet"
-        if self.stopped:
-            formula = f"ending with: {formula}"
+        formula = self._formula or "in the first iteration, no formula yet"
+        if self.stopped and not self._formula:
+            formula = "ends after the first iteration; Ctrl-C once more quits at once"
         return Panel(
             Group(Text(formula, "bold" if self._formula else "dim"), Text(self._numbers()), bar),
             title=self._title, title_align="left", border_style="dim", padding=(0, 1),
@@ -183,20 +186,22 @@ class Progress:
         if self._done:
             return 1.0, "done"
         idle = time.perf_counter() - self._clock
-        seconds = []
+        share, seconds = budget.share(state), []
         if budget.seconds is not None:
             seconds.append(budget.seconds - state.seconds - idle)
+            share = max(share, min(1.0, 1 - seconds[0] / budget.seconds))
         if budget.evaluations is not None and self._rate() > 0:
             seconds.append((budget.evaluations - state.evaluations) / self._rate() - idle)
         if not seconds:
-            return budget.share(state), "starting"
-        return budget.share(state), f"{duration(max(0.0, min(seconds)))} left"
+            return share, "starting"
+        return share, f"{duration(max(0.0, min(seconds)))} left"
 
     def _numbers(self) -> str:
         if self._state is None:
             return ""
         parts = [f"R2 {self._r2:.4f}", f"size {self._size}"] if self._formula else []
-        parts += [f"{self._state.evaluations:,} formulas", f"{self._rate():,.0f} per second"]
+        if self._state.evaluations:
+            parts += [f"{self._state.evaluations:,} formulas", f"{self._rate():,.0f} per second"]
         return "   ".join(parts)
 
     def _print(self) -> None:
