@@ -85,6 +85,7 @@ class Progress:
     ) -> None:
         """Take note of what is searched; `exact` is the data in the user's units."""
         self._search, self._data, self._exact, self._budget = search, data, exact, budget
+        self.stopped = False
         self._state: State | None = None
         self._entry: Entry | None = None
         self._formula, self._r2, self._size = "", 0.0, 0
@@ -110,13 +111,15 @@ class Progress:
     ) -> None:
         if self.interrupt:
             signal.signal(signal.SIGINT, self._handler)
-        if self._state is not None and kind is None:
-            self._show(self._state)
-            self._done = True
-            if self._live is None and self.keep:
-                self._print()
-        if self._live is not None:
-            self._live.stop()
+        try:
+            if self._state is not None and kind is None:
+                self._show(self._state)
+                self._done = True
+                if self._live is None and self.keep:
+                    self._print()
+        finally:
+            if self._live is not None:
+                self._live.stop()
 
     def __call__(self, state: State) -> None:
         """Take in a state; `search.base.run` calls it."""
