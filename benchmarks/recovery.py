@@ -2,7 +2,7 @@
 
     python benchmarks/recovery.py --methods gp,dgp,default --seeds 3
 
-20 points, 500,000 evaluations; GP and DGP with population 1,000, no constants, no scaling.
+20 points, 500,000 evaluations (or --evaluations); GP and DGP with population 1,000, no constants, no scaling.
 Recovered is what errs by less than 1e-8 on 1,000 fresh points, relative to values above 1. Rows
 are appended to results/recovery.csv; runs that are there already are skipped. `--table` prints
 the counts.
@@ -27,10 +27,12 @@ from symgrad.search.base import Budget, run
 from symgrad.search.gp import Initialization
 
 RESULTS = Path("results/recovery.csv")
-KEYS = ["method", "problem", "seed", "trees", "epochs"]
+KEYS = ["method", "problem", "seed", "trees", "epochs", "budget"]
 
 
-def one(method: str, problem: str, seed: int, trees: int, epochs: int) -> dict[str, Any]:
+def one(
+    method: str, problem: str, seed: int, trees: int, epochs: int, budget: int
+) -> dict[str, Any]:
     """Return the row of one run."""
     text, low, high, _ = SYNTHETIC[problem]
     truth, rng = Tree.parse(text), np.random.default_rng(seed)
@@ -38,12 +40,12 @@ def one(method: str, problem: str, seed: int, trees: int, epochs: int) -> dict[s
     X, fresh = (rng.uniform(low, high, (n, features)) for n in (20, 1000))
     y, start = truth.evaluate(X), time.perf_counter()
     if method == "default":
-        est = DGPRegressor(max_evaluations=500_000, random_state=seed, n_jobs=1).fit(X, y)
+        est = DGPRegressor(max_evaluations=budget, random_state=seed, n_jobs=1).fit(X, y)
         tree, evaluations = est.tree_, est.n_evaluations_
     else:
         search = replace(methods(trees, epochs)[method], initialization=Initialization(1000))
-        budget = Budget(evaluations=500_000, target=1e-24)
-        state = run(search, Dataset(X, y, dtype=np.float64), budget, rng)
+        limits = Budget(evaluations=budget, target=1e-24)
+        state = run(search, Dataset(X, y, dtype=np.float64), limits, rng)
         best = state.front.most_accurate
         assert best is not None
         tree, evaluations = best.tree, state.evaluations
@@ -53,13 +55,15 @@ def one(method: str, problem: str, seed: int, trees: int, epochs: int) -> dict[s
         off = np.abs(tree.evaluate(fresh) - expected) / np.maximum(1, np.abs(expected))
     found = {"recovered": bool(off.max() < 1e-8), "error": off.max()}
     cost = {"size": tree.size, "seconds": seconds, "evaluations": evaluations}
-    keys = dict(zip(KEYS, (method, problem, seed, trees, epochs), strict=True))
+    keys = dict(zip(KEYS, (method, problem, seed, trees, epochs, budget), strict=True))
     return keys | found | cost | {"formula": str(tree)}
 
 
 def table() -> None:
     """Print how many runs recovered the formula, of how many, and what was published."""
-    groups = pd.read_csv(RESULTS).groupby(["method", "trees", "epochs", "problem"])["recovered"]
+    groups = pd.read_csv(RESULTS).groupby(["method", "trees", "epochs", "budget", "problem"])[
+        "recovered"
+    ]
     print(groups.agg(lambda r: f"{r.sum()} of {len(r)}").unstack("problem").to_string())  # noqa: PD010
     print("published DGP, %:", {name: problem[3] for name, problem in SYNTHETIC.items()})
 
@@ -71,6 +75,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--trees", type=int, default=100)
     parser.add_argument("--epochs", type=int, default=100)
+    parser.add_argument("--evaluations", type=int, default=500_000)
     parser.add_argument("--table", action="store_true", help="print the results and stop")
     o = parser.parse_args()
     if o.table:
@@ -82,7 +87,7 @@ def main() -> None:
     for seed, problem, method in product(
         range(o.seeds), o.problems.split(","), o.methods.split(",")
     ):
-        key = (method, problem, seed, o.trees, o.epochs)
+        key = (method, problem, seed, o.trees, o.epochs, o.evaluations)
         if key in done:
             continue
         rows.append(one(*key))

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sympy
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -262,3 +263,23 @@ def test_time_limit():
     X, y = table()
     est = quick(max_evaluations=None, time_limit=0.3).fit(X, y)
     assert est.n_evaluations_ > 100
+
+
+def test_sparse_and_large_tables_give_the_formula_of_dense_ones(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.uniform(size=(300, 40)) < 0.5, rng.integers(1, 9, (300, 40)), 0).astype(float)
+    y = X[:, 3] * X[:, 17] + 2 * X[:, 30]
+    options = {"max_evaluations": 30_000, "random_state": 0}
+    from symgrad import estimator
+
+    kept = sparse.csr_matrix(X)
+    monkeypatch.setattr(estimator, "MERGE_LIMIT", 100)
+    thin = DGPRegressor(**options).fit(kept, y)
+    assert set(thin.tree_.features) == {"x3", "x17", "x30"}
+    assert thin.score(X, y) > 1 - 1e-12
+    np.testing.assert_array_equal(thin.predict(kept), thin.predict(X))
+    monkeypatch.setattr(estimator, "LARGE", 100)
+    large = DGPRegressor(**options).fit(X.astype(np.float32), y)
+    assert set(large.tree_.features) == {"x3", "x17", "x30"}
+    with pytest.raises(ValueError, match="paper preset takes no sparse"):
+        DGPRegressor("paper").fit(kept, y)

@@ -1,6 +1,6 @@
 """Types of the native core; see core/module.cpp."""
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,18 +151,31 @@ class IslandOptions:
     fit_gate: float
     fit_steps: int
     record_steps: int
+    scaled: bool
     rules: Rules
 
 Packed = tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]
+
+class Table:
+    @overload
+    def __init__(self, X: NDArray[Any]) -> None: ...
+    @overload
+    def __init__(
+        self,
+        rows: int,
+        first: NDArray[np.int64],
+        row: NDArray[np.int32],
+        value: NDArray[np.float32],
+    ) -> None: ...
 
 def evolve(
     forest: Forest,
     error: NDArray[np.float64],
     island: NDArray[np.int64],
-    X: NDArray[Any],
+    X: Table,
+    precise: bool,
     y: NDArray[np.float64],
     weight: NDArray[np.float64],
-    scaled: bool,
     loss: Loss,
     sprouts: list[Sprout],
     options: list[IslandOptions],

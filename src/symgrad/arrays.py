@@ -32,9 +32,25 @@ def threads(n_jobs: int | None) -> int:
     return int(n_jobs)
 
 
+def is_sparse(X: Any) -> bool:
+    """Whether X is one of scipy's sparse matrices or arrays."""
+    return hasattr(X, "tocsc")
+
+
+def as_sparse(X: Any) -> Any:
+    """Return a sparse matrix by columns, in floats, each entry once; X itself where it is so."""
+    columns = X.tocsc()
+    if columns.dtype not in (np.float32, np.float64):
+        columns = columns.astype(np.float64)
+    if not columns.has_canonical_format:
+        columns = columns.copy() if columns is X else columns
+        columns.sum_duplicates()
+    return columns
+
+
 def as_floats(X: Any, name: str = "X") -> NDArray[Any]:
     """Return a 2-D float32 or float64 array: X itself where it is one, else converted."""
-    if hasattr(X, "toarray"):
+    if is_sparse(X):
         raise ValueError(f"{name} is a sparse matrix; pass {name}.toarray()")
     array = np.asarray(X)
     if array.ndim != 2:

@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from symgrad.arrays import is_sparse
 from symgrad.data.dataset import Dataset, check_numeric, merge_rows
 from symgrad.data.loss import Loss
 from symgrad.dgp.optimization import Optimization
@@ -46,8 +47,11 @@ POLICIES = (
     "sampling",
     "diversification",
 )
+LARGE = 20_000_000
+"""Numbers in X from which the search has them in float32 only."""
+
 MERGE_LIMIT = 1_000_000
-"""Numbers in X up to which equal rows are merged; sorting larger tables would take its time."""
+"""Numbers in X up to which equal rows are merged, and sparse matrices made dense."""
 
 
 class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -97,8 +101,8 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         The formulas of `equations_`.
     equations_ : pandas.DataFrame
         The front: ``size``, ``loss`` (mean), ``r2`` (the share of the best constant's loss that is
-        explained) and ``formula`` of the best
-        formula of each size that no smaller one beats, on the training data.
+        explained) and ``formula`` of the best formula of each size that no smaller one beats, on
+        the training data.
     n_iter_, n_evaluations_ : int
         Iterations made and formulas scored.
     n_features_in_ : int
@@ -164,8 +168,9 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array or data frame of shape (rows, features)
-            Finite numbers, at least two rows.
+        X : array, data frame or sparse matrix of shape (rows, features)
+            Finite numbers, at least two rows. Large tables are copied once, in float32; large
+            sparse ones stay sparse.
         y : array of shape (rows,)
             Target; must vary.
         sample_weight : array of shape (rows,), optional
@@ -212,8 +217,7 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         Rows outside the box that the training data span, in the features of the formula, get
         values inside the range of the training target if the formula explains less than 95 %; see
-        `Constraints.extrapolate`. The bare
-        formula is ``tree_.evaluate(X)``.
+        `Constraints.extrapolate`. The bare formula is ``tree_.evaluate(X)``.
 
         Parameters
         ----------
@@ -224,11 +228,19 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         tree = self.tree_ if size is None else self._of_size(size)
-        X = validate_data(self, X, reset=False, dtype="numeric", ensure_all_finite=False)
-        X = Dataset(X, feature_names=tree.names, dtype=np.float64).X
-        values = tree.evaluate(X)
+        X = validate_data(
+            self, X, reset=False, dtype="numeric", ensure_all_finite=False,
+            accept_sparse=("csc", "csr"),
+        )  # fmt: skip
+        X = Dataset(X, feature_names=tree.names, dtype=None).X
+        values = tree.evaluate(X, dtype=np.float64)
         values = np.where(np.isfinite(values), values, self._fallback)
         return values if self._box is None else self._box.kept(values, X, tree.feature_indices)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.preset == "default"
+        return tags
 
     def sympy(self) -> sympy.Expr:
         """Return the formula as a SymPy expression."""
@@ -274,18 +286,23 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_numeric(X)
         X, y = validate_data(
             self, X, y, dtype="numeric", ensure_all_finite=False, ensure_min_samples=2,
-            y_numeric=True,
+            y_numeric=True, accept_sparse=("csc", "csr"),
         )  # fmt: skip
+        if is_sparse(X) and not isinstance(search, GuidedDGP):
+            raise ValueError(f"the {self.preset} preset takes no sparse matrix; pass X.toarray()")
+        if is_sparse(X) and X.shape[0] * X.shape[1] <= MERGE_LIMIT:
+            X = X.toarray()
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         names = getattr(self, "feature_names_in_", None)
-        data = Dataset(X, y, feature_names=names, weights=sample_weight, dtype=np.float64)
+        dtype = None if _large(X) else np.float64
+        data = Dataset(X, y, feature_names=names, weights=sample_weight, dtype=dtype)
         assert data.y is not None
         search.primitives.check_features(data.names.names or ())
         self._check_target(data)
         if isinstance(search, GuidedDGP):
             search.loss.check(data.y)
-        if data.X.size > MERGE_LIMIT:
+        if data.sparse or data.X.size > MERGE_LIMIT:
             return data
         X, y, weights = merge_rows(data.X, data.y, data.weights)
         return Dataset(X, y, feature_names=data.names, weights=weights, dtype=np.float64)
@@ -353,11 +370,18 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.tree_: Tree = chosen.tree
 
 
+def _large(X: Any) -> bool:
+    """Whether X is searched in a single copy in float32."""
+    return is_sparse(X) or X.size > LARGE
+
+
 def _working(data: Dataset, rng: np.random.Generator, search: DGP | GuidedDGP) -> Dataset:
     """Return the data as the search wants it."""
     if isinstance(search, DGP):
         return (data.standardize() if search.standardize else data).single
-    data = data.standardize(gently=True).shuffled(rng)
+    dtype = np.float32 if _large(data.X) else np.float64
+    order = rng.permutation(data.rows)
+    data = data.standardize(gently=True, order=order, dtype=dtype)
     if search.loss.name != "squared":  # others have a scale of their own
         return data
     assert data.y is not None

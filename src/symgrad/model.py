@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from symgrad.arrays import is_sparse
 from symgrad.data.complexity import description_length
 from symgrad.data.constants import fit_constants
 from symgrad.data.dataset import Dataset
@@ -113,7 +115,9 @@ def formulas(
             trees.append(entry.tree)
     found = [judge.constant(t.primitives for t in lifted)]
     if lifted:
-        fitted = fit_constants(Forest.of(lifted), exact, loss=loss, steps=POLISH, n_jobs=n_jobs)
+        fitted = fit_constants(
+            Forest.of(lifted), exact, loss=loss, steps=POLISH, dtype=np.float64, n_jobs=n_jobs
+        )
         for k, tree in enumerate(fitted.forest):
             if not np.isfinite(fitted.error[k]):
                 continue
@@ -143,7 +147,7 @@ class _Judge:
         if data.weights is not None:
             self.rows = float(data.weights.sum() ** 2 / np.square(data.weights).sum())
         one = Forest([CONSTANT], [0.0], [0, 1], None, data.names)
-        best = fit_constants(one, data, loss=loss, steps=0)
+        best = fit_constants(one, data, loss=loss, steps=0, dtype=np.float64)
         self.best_constant = float(best.intercept[0])
         self.worst = self.mean(np.full((1, data.rows), self.best_constant))[0]
 
@@ -156,7 +160,7 @@ class _Judge:
 
     def of(self, forest: Forest) -> NDArray[np.float64]:
         """Return the mean loss of each tree."""
-        return self.mean(forest.evaluate(self.data.X))
+        return self.mean(forest.evaluate(self.data.X, dtype=np.float64))
 
     def formula(self, tree: Tree, found: Tree) -> Formula | None:
         """Return a tree, linked, with its loss and length; None if it is not finite."""
@@ -238,7 +242,7 @@ def choose(found: list[Formula], how: str, data: Dataset, margin: float = 0.0) -
         How far the box reaches beyond the data, in parts of each feature's range.
     """
     order = CHOICES[how](found)
-    low, high = data.X.min(axis=0).astype(float), data.X.max(axis=0).astype(float)
+    low, high = data.box
     span = margin * (high - low)
 
     def safe(formula: Formula) -> bool:
@@ -269,13 +273,14 @@ class Box:
     def of(cls, data: Dataset) -> Box:
         """Return the ranges of some data."""
         assert data.y is not None
-        return cls(data.X.min(axis=0), data.X.max(axis=0), data.y.min(), data.y.max())
+        return cls(*data.box, data.y.min(), data.y.max())
 
     def kept(
-        self, values: NDArray[np.float64], X: NDArray[np.float64], features: Sequence[int]
+        self, values: NDArray[np.float64], X: Any, features: Sequence[int]
     ) -> NDArray[np.float64]:
         """Return predictions with those of rows outside the box brought into the target's range."""
-        used, low, high = X[:, features], self.low[list(features)], self.high[list(features)]
+        used, low, high = X[:, list(features)], self.low[list(features)], self.high[list(features)]
+        used = used.toarray() if is_sparse(used) else used
         outside = ((used < low) | (used > high)).any(axis=1)
         return np.where(outside, np.clip(values, self.least, self.greatest), values)
 

@@ -54,13 +54,14 @@ bool better(const Member& a, const Member& b) {
 template <class T>
 Island<T>::Island(const Problem<T>& problem, const Sprout& sprout, const IslandOptions& options,
                   std::vector<Member> members, uint64_t seed, uint64_t stream)
-    : problem_(problem),
+    : problem_{problem.language, problem.X,      problem.y,
+               problem.weight,   options.scaled, problem.loss},
       options_(options),
       fits_(!sprout.whole),
-      variation_(problem.language, sprout),
-      fitter_(problem),
-      guide_(problem, sprout),
-      differentiator_(problem.language, problem.X, false),
+      variation_(problem_.language, sprout),
+      fitter_(problem_),
+      guide_(problem_, sprout),
+      differentiator_(problem_.language, problem_.X, false),
       rng_(seed, stream) {
   const bool fresh = std::any_of(members.begin(), members.end(),
                                  [](const Member& m) { return std::isnan(m.error); });

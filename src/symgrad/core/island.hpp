@@ -21,6 +21,7 @@ struct IslandOptions {
   int chain = 3;            // most guided edits in a row
   double fit_gate = 1.1;    // constants are fitted if the error is below this times the parent's
   int fit_steps = 2, record_steps = 5;
+  bool scaled = true;  // trees are judged by the best line through them
   Rules rules;
 };
 
@@ -56,7 +57,7 @@ class Island {
   void settle(Genome genome, double parent_error);
   void survive();
 
-  const Problem<T>& problem_;
+  const Problem<T> problem_;
   const IslandOptions options_;
   const bool fits_;
   Variation variation_;

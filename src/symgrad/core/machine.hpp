@@ -1,6 +1,7 @@
 // Runs one tree's program over blocks of rows. One machine per thread.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -9,11 +10,15 @@
 
 namespace symgrad {
 
-// Columns of the data: column j starts at data + j * stride.
+// Columns of the data. Dense: column j starts at data + j * stride, or at single + j * stride in
+// float32. Sparse: its entries are single[k] in row[k], ascending, k from first[j] to first[j + 1].
 template <class T>
 struct Columns {
   const T* data;
   int64_t stride, rows, columns;
+  const float* single = nullptr;
+  const int64_t* first = nullptr;
+  const int32_t* row = nullptr;
 };
 
 struct AlignedDelete {
@@ -39,10 +44,28 @@ class Scratch {
 
 inline int padded(int64_t rows) { return int((rows + kVector - 1) / kVector * kVector); }
 
+// A block of a column that is not stored as T, one after the other.
+template <class T>
+const T* unpack(const Columns<T>& X, int32_t feature, int64_t row, int rows, T* pad) {
+  const int whole = padded(rows);
+  if (X.first) {
+    std::fill(pad, pad + whole, T(0));
+    const int32_t* end = X.row + X.first[feature + 1];
+    const int32_t* at = std::lower_bound(X.row + X.first[feature], end, int32_t(row));
+    for (; at != end && *at < row + rows; ++at) pad[*at - row] = T(X.single[at - X.row]);
+    return pad;
+  }
+  const float* x = X.single + int64_t(feature) * X.stride + row;
+  for (int i = 0; i < rows; ++i) pad[i] = T(x[i]);
+  for (int i = rows; i < whole; ++i) pad[i] = pad[rows - 1];
+  return pad;
+}
+
 // A block's column. Kernels run on to the next whole vector: past a column's end that is the next
 // column, whose results nobody reads; at the end of the table the block is copied and padded.
 template <class T>
 const T* load(const Columns<T>& X, int32_t feature, int64_t row, int rows, T* pad) {
+  if (!X.data) return unpack(X, feature, row, rows, pad);
   const int64_t first = int64_t(feature) * X.stride + row;
   const int whole = padded(rows);
   if (first + whole <= X.stride * X.columns) return X.data + first;

@@ -25,26 +25,68 @@ struct Packed {
   }
 };
 
+// What is searched, as it is stored: dense in either precision, or sparse in float32.
+struct Table {
+  int64_t rows, columns;
+  Matrix<double> precise;
+  Matrix<float> single;
+  Vector<int64_t> first;
+  Vector<int32_t> row;
+  Vector<float> value;
+
+  Table(const Matrix<double>& X)
+      : rows(int64_t(X.shape(0))), columns(int64_t(X.shape(1))), precise(X) {}
+  Table(const Matrix<float>& X)
+      : rows(int64_t(X.shape(0))), columns(int64_t(X.shape(1))), single(X) {}
+  Table(int64_t rows, const Vector<int64_t>& first, const Vector<int32_t>& row,
+        const Vector<float>& value)
+      : rows(rows), columns(int64_t(first.size()) - 1), first(first), row(row), value(value) {
+    const int64_t* at = first.data();
+    require(columns > 0 && at[0] == 0 && at[columns] == int64_t(row.size()) &&
+                row.size() == value.size(),
+            "the sparse table is not complete");
+    for (int64_t j = 0; j < columns; ++j) {
+      require(at[j] <= at[j + 1] && at[j + 1] <= at[columns], "first must ascend");
+      for (int64_t k = at[j]; k < at[j + 1]; ++k)
+        require(row.data()[k] >= 0 && row.data()[k] < rows &&
+                    (k == at[j] || row.data()[k - 1] < row.data()[k]),
+                "the rows of a column must ascend");
+    }
+  }
+
+  template <class T>
+  Columns<T> of() const {
+    if (first.is_valid())
+      return {nullptr, 0, rows, columns, value.data(), first.data(), row.data()};
+    if constexpr (sizeof(T) == 4) {
+      require(single.is_valid(), "the table is not in float32");
+      return {single.data(), rows, rows, columns};
+    } else {
+      if (!precise.is_valid()) return {nullptr, rows, rows, columns, single.data()};
+      return {precise.data(), rows, rows, columns};
+    }
+  }
+};
+
 template <class T>
-Problem<T> problem_of(const Forest& forest, const Matrix<T>& X, const Vector<double>& y,
+Problem<T> problem_of(const Forest& forest, const Columns<T>& X, const Vector<double>& y,
                       const Vector<double>& weight, bool scaled, const Loss& loss) {
   require(scaled || loss.kind == kLoss_squared, "other losses than squared need scaling");
-  require(X.shape(0) > 0, "X has no rows");
-  require(forest.features() <= int64_t(X.shape(1)),
-          "X has fewer columns than the forest has features");
-  require(y.size() == X.shape(0), "y must have one value per row");
-  require(weight.size() == 0 || weight.size() == X.shape(0), "weights must have one value per row");
-  const int64_t rows = int64_t(X.shape(0));
-  return {forest,   {X.data(), rows, rows, int64_t(X.shape(1))},
-          y.data(), weight.size() ? weight.data() : nullptr,
-          scaled,   loss};
+  require(X.rows > 0, "X has no rows");
+  require(forest.features() <= X.columns, "X has fewer columns than the forest has features");
+  require(int64_t(y.size()) == X.rows, "y must have one value per row");
+  require(weight.size() == 0 || int64_t(weight.size()) == X.rows,
+          "weights must have one value per row");
+  return {forest, X, y.data(), weight.size() ? weight.data() : nullptr, scaled, loss};
 }
 
 // The forest's values with its constants fitted, and each tree's error, slope and intercept.
 template <class T>
-nb::tuple py_fit_constants(const Forest& forest, const Matrix<T>& X, const Vector<double>& y,
+nb::tuple py_fit_constants(const Forest& forest, const Matrix<T>& table, const Vector<double>& y,
                            const Vector<double>& weight, bool scaled, const Loss& loss, int steps,
                            int jobs) {
+  const int64_t n = int64_t(table.shape(0));
+  const Columns<T> X{table.data(), n, n, int64_t(table.shape(1))};
   const Problem<T> problem = problem_of(forest, X, y, weight, scaled, loss);
   std::vector<double> value(static_cast<size_t>(forest.nodes()));
   const size_t trees = static_cast<size_t>(forest.trees());
@@ -67,15 +109,14 @@ nb::tuple py_fit_constants(const Forest& forest, const Matrix<T>& X, const Vecto
 
 // Island k has the trees island[k] to island[k + 1]; an error of NaN is one not known yet.
 template <class T>
-nb::tuple py_evolve(const Forest& forest, const Vector<double>& error,
-                    const Vector<int64_t>& island, const Matrix<T>& X, const Vector<double>& y,
-                    const Vector<double>& weight, bool scaled, const Loss& loss,
-                    const std::vector<Sprout>& sprouts, const std::vector<IslandOptions>& options,
-                    int generations, double seconds, uint64_t seed, int jobs) {
-  const Problem<T> problem = problem_of(forest, X, y, weight, scaled, loss);
+nb::tuple evolve(const Forest& forest, const Vector<double>& error, const Vector<int64_t>& island,
+                 const Columns<T>& X, const Vector<double>& y, const Vector<double>& weight,
+                 const Loss& loss, const std::vector<Sprout>& sprouts,
+                 const std::vector<IslandOptions>& options, int generations, double seconds,
+                 uint64_t seed, int jobs) {
+  const Problem<T> problem = problem_of(forest, X, y, weight, true, loss);
   for (const Sprout& sprout : sprouts)
-    require(int64_t(X.shape(1)) == sprout.features,
-            "X must have as many columns as there are features");
+    require(X.columns == sprout.features, "X must have as many columns as there are features");
   require(int64_t(error.size()) == forest.trees(), "error must have one value per tree");
   const int64_t islands = int64_t(island.size()) - 1;
   require(islands > 0 && island.data()[0] == 0 && island.data()[islands] == forest.trees(),
@@ -85,6 +126,7 @@ nb::tuple py_evolve(const Forest& forest, const Vector<double>& error,
   require(int64_t(options.size()) == islands && int64_t(sprouts.size()) == islands,
           "there must be one set of options and one sprout per island");
   for (const IslandOptions& o : options) {
+    require(o.scaled || loss.kind == kLoss_squared, "other losses than squared need scaling");
     const Rules& r = o.rules;
     require(r.functions.size() <= 64 && r.cost.size() == r.functions.size() &&
                 r.forbidden.size() == r.functions.size() && r.direction.size() == r.monotone.size(),
@@ -117,6 +159,18 @@ nb::tuple py_evolve(const Forest& forest, const Vector<double>& error,
   return nb::make_tuple(members.tuple(), to_numpy(std::move(bounds)), archive.tuple(), evaluations);
 }
 
+nb::tuple py_evolve(const Forest& forest, const Vector<double>& error,
+                    const Vector<int64_t>& island, const Table& X, bool precise,
+                    const Vector<double>& y, const Vector<double>& weight, const Loss& loss,
+                    const std::vector<Sprout>& sprouts, const std::vector<IslandOptions>& options,
+                    int generations, double seconds, uint64_t seed, int jobs) {
+  const auto run = [&](const auto& columns) {
+    return evolve(forest, error, island, columns, y, weight, loss, sprouts, options, generations,
+                  seconds, seed, jobs);
+  };
+  return precise ? run(X.of<double>()) : run(X.of<float>());
+}
+
 }  // namespace
 
 void bind_search(nb::module_& m) {
@@ -142,6 +196,7 @@ void bind_search(nb::module_& m) {
       .def_rw("fit_gate", &IslandOptions::fit_gate)
       .def_rw("fit_steps", &IslandOptions::fit_steps)
       .def_rw("record_steps", &IslandOptions::record_steps)
+      .def_rw("scaled", &IslandOptions::scaled)
       .def_rw("rules", &IslandOptions::rules);
   nb::class_<Loss>(m, "Loss").def(
       "__init__", [](Loss* self, const std::string& name, double number, double tiny) {
@@ -159,8 +214,12 @@ void bind_search(nb::module_& m) {
   });
   m.def("fit_constants", py_fit_constants<float>);
   m.def("fit_constants", py_fit_constants<double>);
-  m.def("evolve", py_evolve<float>);
-  m.def("evolve", py_evolve<double>);
+  nb::class_<Table>(m, "Table")
+      .def(nb::init<const Matrix<float>&>(), nb::arg("X").noconvert())
+      .def(nb::init<const Matrix<double>&>(), nb::arg("X").noconvert())
+      .def(nb::init<int64_t, const Vector<int64_t>&, const Vector<int32_t>&,
+                    const Vector<float>&>());
+  m.def("evolve", py_evolve);
 }
 
 }  // namespace symgrad

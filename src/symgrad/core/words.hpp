@@ -26,7 +26,7 @@ class Words {
     int32_t a, b;
   };
   static constexpr int kLargest = 6;
-  static constexpr int64_t kMost = 2048, kMostValues = 1 << 18;
+  static constexpr int64_t kMost = 2048, kMostValues = 1 << 16;
 
   void leaves(Rng& rng, int64_t row, int rows);
   void grow(Rng& rng, int size);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,7 @@ def fit_constants(
     scale: bool = True,
     loss: Loss | None = None,
     steps: int = 20,
+    dtype: Any = None,
     n_jobs: int | None = None,
 ) -> Fitted:
     """Return the trees with their constants fitted.
@@ -62,6 +64,8 @@ def fit_constants(
         By default squares; others need `scale`.
     steps : int
         Most steps; each costs a forward and a backward pass.
+    dtype : {float32, float64}, optional
+        Type to work in; by default that of the data.
     n_jobs : int, optional
         Number of threads; by default all cores. It does not change the result.
     """
@@ -71,7 +75,7 @@ def fit_constants(
         raise ValueError(f"steps must not be negative, got {steps}")
     loss = loss or Loss()
     loss.check(dataset.y)
-    core, columns = forest.bind(dataset.X)
+    core, columns = forest.bind(dataset.X, dtype)
     value, *judged = _core.fit_constants(
         core,
         columns,

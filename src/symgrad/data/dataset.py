@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from symgrad.arrays import as_columns, as_floats, converted
+from symgrad import _core
+from symgrad.arrays import as_columns, as_floats, as_sparse, converted, is_sparse
 from symgrad.tree.names import FeatureNames
 
 BLOCK = 1_000_000
@@ -25,21 +26,22 @@ class Dataset:
 
     Parameters
     ----------
-    X : array or data frame of shape (rows, features)
+    X : array, data frame or sparse matrix of shape (rows, features)
         Numbers, all finite. A column-major array of the right dtype is used as it is
-        (memory-mapped and read-only ones too), anything else is copied once.
+        (memory-mapped and read-only ones too), anything else is copied once. A sparse matrix
+        stays sparse, by columns.
     y : array of shape (rows,), optional
         Target.
     feature_names : sequence of str, optional
         By default the names of the data frame, else ``x0, x1, ...``.
     weights : array of shape (rows,), optional
         Sample weights, not negative.
-    dtype : {float32, float64}
-        Type of the stored columns.
+    dtype : {float32, float64}, optional
+        Type of the stored columns; None leaves an array as it is, whatever its order and type.
 
     Attributes
     ----------
-    X : array
+    X : array or scipy.sparse.csc_array
         The columns, column-major and read-only.
     y, weights : array of float64 or None
         Target and weights.
@@ -58,7 +60,7 @@ class Dataset:
         weights: Any = None,
         dtype: Any = np.float32,
     ):
-        if dtype not in (np.float32, np.float64, "float32", "float64"):
+        if dtype not in (None, np.float32, np.float64, "float32", "float64"):
             raise ValueError(f"dtype must be float32 or float64, got {dtype!r}")
         if feature_names is None and hasattr(X, "columns"):
             feature_names = [str(c) for c in X.columns]
@@ -73,9 +75,13 @@ class Dataset:
             raise ValueError(
                 f"X has {features} columns, but there are {len(self.names.names or ())} names"
             )
-        _check_finite(table, self.names, dtype)
-        self.X: NDArray[Any] = as_columns(table.astype(dtype, copy=False)).view()
-        self.X.flags.writeable = False
+        _check_finite(table, self.names, dtype or table.dtype)
+        if dtype is not None:
+            table = table.astype(dtype, copy=False)
+        self.X: Any = table
+        if not is_sparse(table):
+            self.X = (table if dtype is None else as_columns(table)).view()
+            self.X.flags.writeable = False
         self.y = None if y is None else _vector(y, "y", rows)
         self.weights = None if weights is None else _vector(weights, "weights", rows)
         if self.weights is not None and not ((self.weights >= 0).all() and self.weights.any()):
@@ -93,22 +99,34 @@ class Dataset:
         """Number of features."""
         return int(self.X.shape[1])
 
-    def standardize(self, *, gently: bool = False) -> Dataset:
+    def standardize(
+        self, *, gently: bool = False, order: NDArray[np.int64] | None = None, dtype: Any = None
+    ) -> Dataset:
         """Return the data with columns of mean 0 and deviation 1; constant columns become 0.
 
-        The returned dataset remembers `center` and `scale`.
+        The returned dataset, the only copy of the table that is made, remembers `center` and
+        `scale`.
 
         Parameters
         ----------
         gently : bool
             Change only what is out of proportion, so that zero, signs and ratios keep their
             meaning: the center is 0 unless the mean is more than 8 deviations away from it, and
-            the scale a power of 2, which is 1 for deviations from 1/4 to 4.
+            the scale a power of 2, which is 1 for deviations from about 1/6 to 6. Sparse columns
+            can be treated gently only, and their center is 0 always.
+        order : array, optional
+            The rows in another order.
+        dtype : {float32, float64}, optional
+            Type of the returned columns; by default that of these.
         """
+        if self.sparse:
+            if not gently:
+                raise ValueError("a sparse table can be standardised gently only")
+            return self._scaled_sparsely(order, dtype or self.X.dtype)
         center, scale = np.zeros(self.features), np.ones(self.features)
-        X = np.empty_like(self.X, order="F")
+        X = np.empty(self.X.shape, dtype or self.X.dtype, order="F")
         width = max(1, BLOCK // self.rows)
-        for first in range(0, self.features, width):  # no second copy of the table in float64
+        for first in range(0, self.features, width):
             part = slice(first, first + width)
             table = self.X[:, part].astype(np.float64)
             unit = np.abs(table).max(axis=0)  # squares must not overflow or vanish
@@ -117,14 +135,43 @@ class Dataset:
             varies = (deviation > 4 * np.finfo(self.X.dtype).eps) & (deviation * unit > 0)
             c, s = mean * unit, np.where(varies, deviation * unit, 1.0)
             if gently:
-                power = np.round(np.log2(np.where(varies, deviation, 1.0)) + np.log2(unit))
                 c[varies & (np.abs(mean) <= FAR * deviation)] = 0.0
-                s = np.where(varies & (np.abs(power) > 2), 2.0**power, 1.0)
-            X[:, part] = np.where(varies, (table - c) / s, 0.0)
+                s = _gentle(np.where(varies, deviation, 0.0), unit)
+            table = np.where(varies, (table - c) / s, 0.0)
+            X[:, part] = table if order is None else table[order]
             center[part], scale[part] = c, s
         if self.center is not None and self.scale is not None:
             center, scale = self.center + self.scale * center, self.scale * scale
-        result = self._with(X, self.y, self.weights)
+        return self._standardized(X, center, scale, order)
+
+    def _scaled_sparsely(self, order: NDArray[np.int64] | None, dtype: Any) -> Dataset:
+        unit = np.abs(self.X).max(axis=0).toarray().ravel().astype(np.float64)
+        unit[unit == 0] = 1.0
+        counts = np.diff(self.X.indptr)
+        entries = self.X.data / np.repeat(unit, counts)
+        columns = np.repeat(np.arange(self.features), counts)
+        mean = np.bincount(columns, entries, self.features) / self.rows
+        square = np.bincount(columns, entries**2, self.features) / self.rows
+        scale = _gentle(np.sqrt(np.maximum(square - mean**2, 0.0)), unit)
+        X = self.X.astype(dtype)
+        X.data = (self.X.data / np.repeat(scale, counts)).astype(dtype)
+        if order is not None:
+            place = np.empty(self.rows, X.indices.dtype)
+            place[order] = np.arange(self.rows)
+            X.indices = place[X.indices]
+            X.has_sorted_indices = False
+            X.sort_indices()
+        return self._standardized(X, np.zeros(self.features), scale, order)
+
+    def _standardized(
+        self,
+        X: Any,
+        center: NDArray[np.float64],
+        scale: NDArray[np.float64],
+        order: NDArray[np.int64] | None,
+    ) -> Dataset:
+        y, weights = (v if v is None or order is None else v[order] for v in (self.y, self.weights))
+        result = self._with(X, y, weights)
         result.center, result.scale = center, scale
         return result
 
@@ -134,6 +181,31 @@ class Dataset:
         if self.X.dtype == np.float32:
             return self
         return self._with(self.X.astype(np.float32), self.y, self.weights)
+
+    @property
+    def sparse(self) -> bool:
+        """Whether X is a sparse matrix."""
+        return is_sparse(self.X)
+
+    @cached_property
+    def table(self) -> _core.Table:
+        """X as the core searches it; sparse columns are in float32."""
+        if not self.sparse:
+            return _core.Table(self.X)
+        return _core.Table(
+            self.rows,
+            self.X.indptr.astype(np.int64),
+            self.X.indices.astype(np.int32),
+            self.X.data.astype(np.float32),
+        )
+
+    @cached_property
+    def box(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The least and the greatest value of each feature."""
+        low, high = self.X.min(axis=0), self.X.max(axis=0)
+        if self.sparse:
+            low, high = low.toarray().ravel(), high.toarray().ravel()
+        return low.astype(np.float64), high.astype(np.float64)
 
     @property
     def core_weights(self) -> NDArray[np.float64]:
@@ -146,25 +218,19 @@ class Dataset:
 
     def select(self, features: Sequence[int]) -> Dataset:
         """Return some of the features."""
-        result = self._with(np.asfortranarray(self.X[:, features]), self.y, self.weights)
+        X = self.X[:, features]
+        result = self._with(X if self.sparse else np.asfortranarray(X), self.y, self.weights)
         result.names = FeatureNames([self.names[j] for j in features])
         if self.center is not None and self.scale is not None:
             result.center, result.scale = self.center[features], self.scale[features]
         return result
 
-    def shuffled(self, rng: np.random.Generator) -> Dataset:
-        """Return the rows in random order."""
-        order = rng.permutation(self.rows)
-        X = np.empty_like(self.X, order="F")
-        for j in range(self.features):
-            X[:, j] = self.X[order, j]
-        y = None if self.y is None else self.y[order]
-        return self._with(X, y, None if self.weights is None else self.weights[order])
-
-    def _with(self, X: NDArray[Any], y: Any, weights: Any) -> Dataset:
+    def _with(self, X: Any, y: Any, weights: Any) -> Dataset:
         result = object.__new__(Dataset)
-        result.__dict__.update({k: v for k, v in self.__dict__.items() if k != "single"})
-        X.flags.writeable = False
+        made = ("single", "table", "box")
+        result.__dict__.update({k: v for k, v in self.__dict__.items() if k not in made})
+        if not is_sparse(X):
+            X.flags.writeable = False
         result.X, result.y, result.weights = X, y, weights
         return result
 
@@ -203,9 +269,18 @@ def check_numeric(X: Any) -> None:
             raise ValueError(f"column {str(X.columns[j])!r} is not numeric: {where}")
 
 
-def _numeric(X: Any) -> NDArray[Any]:
-    """Return X as floats."""
+def _gentle(deviation: NDArray[np.float64], unit: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return powers of 2 for deviations (in units) that are out of proportion, 1 for others."""
+    varies = deviation > 0
+    power = np.round(np.log2(np.where(varies, deviation, 1.0)) + np.log2(unit))
+    return np.where(varies & (np.abs(power) > 2), 2.0**power, 1.0)
+
+
+def _numeric(X: Any) -> Any:
+    """Return X as floats; a sparse matrix by columns."""
     check_numeric(X)
+    if is_sparse(X):
+        return as_sparse(X)
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         kinds = (getattr(d, "numpy_dtype", getattr(d, "subtype", d)) for d in X.dtypes)
         X = X.to_numpy(dtype=np.result_type(np.float32, *kinds), na_value=np.nan)
@@ -220,8 +295,14 @@ def _first_text(column: Any) -> str:
     return f"its type is {column.dtype}"
 
 
-def _check_finite(table: NDArray[Any], names: FeatureNames, dtype: Any) -> None:
+def _check_finite(table: Any, names: FeatureNames, dtype: Any) -> None:
     limit = np.finfo(dtype).max
+    if is_sparse(table):
+        bad = np.flatnonzero(~(np.isfinite(table.data) & (np.abs(table.data) <= limit)))
+        if bad.size:
+            column = int(np.searchsorted(table.indptr, bad[0], "right")) - 1
+            _refuse(table.data[bad[0]], names[column], table.indices[bad[0]])
+        return
     step = max(1, 10**6 // table.shape[0])
     for first in range(0, table.shape[1], step):  # in slices: bounded memory
         part = table[:, first : first + step]
@@ -229,11 +310,14 @@ def _check_finite(table: NDArray[Any], names: FeatureNames, dtype: Any) -> None:
         if good.all():
             continue
         row, column = (int(i) for i in np.argwhere(~good.T)[0][::-1])
-        value, name = part[row, column], names[first + column]
-        if np.isfinite(value):
-            raise ValueError(f"column {name!r} holds {value} in row {row}: too large for float32")
-        what = "NaN" if np.isnan(value) else "infinity"
-        raise ValueError(f"column {name!r} contains {what} in row {row}")
+        _refuse(part[row, column], names[first + column], row)
+
+
+def _refuse(value: Any, name: str, row: int) -> None:
+    if np.isfinite(value):
+        raise ValueError(f"column {name!r} holds {value} in row {row}: too large for float32")
+    what = "NaN" if np.isnan(value) else "infinity"
+    raise ValueError(f"column {name!r} contains {what} in row {row}")
 
 
 def _vector(values: Any, name: str, rows: int) -> NDArray[np.float64]:

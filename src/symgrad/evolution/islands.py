@@ -173,7 +173,8 @@ def evolve(
     first: int = 0,
     seconds: float = np.inf,
     n_jobs: int | None = None,
-    scaled: bool = True,
+    precise: bool = True,
+    scaled: Sequence[bool] = (True,),
     weights: NDArray[np.float64] | None = None,
 ) -> Evolved:
     """Let islands evolve by themselves, each on one thread.
@@ -201,8 +202,11 @@ def evolve(
         Time after which islands stop where they are.
     n_jobs : int, optional
         Number of threads. It does not change the result, unless time runs out.
-    scaled : bool
-        Judge the best line through a tree, not the tree as it is. Only squares can do without.
+    precise : bool
+        Calculate in float64. The columns may be stored in float32 either way.
+    scaled : sequence of bool
+        Whether the best line through a tree is judged, not the tree as it is; islands take these
+        in turn. Only squares can do without.
     weights : array, optional
         Relative probabilities of the features in random trees.
     """
@@ -213,16 +217,16 @@ def evolve(
 
     options = [settings.options(g) for g in turns(settings.guided)]
     rules = (constraints or Constraints()).rules(population.primitives, data.names)
-    for island in options:
-        island.rules = rules
+    for island, line in zip(options, turns(scaled), strict=True):
+        island.rules, island.scaled = rules, line
     members, new_bounds, best, evaluations = _core.evolve(
         population._core,
         np.ascontiguousarray(error, np.float64),
         np.ascontiguousarray(bounds, np.int64),
-        data.X,
+        (data if precise else data.single).table,
+        precise,
         data.y,
         data.core_weights,
-        scaled,
         (loss or Loss()).core(data.y),
         [
             sprout(primitives, data.features, p_constant=c, whole=w, feature_weights=weights)

@@ -13,13 +13,16 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from symgrad.data.constants import fit_constants
 from symgrad.data.dataset import Dataset
 from symgrad.data.loss import Loss
 from symgrad.evolution.constraints import Constraints
+from symgrad.evolution.front import Front
 from symgrad.evolution.islands import Islands, evolve, populate
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.search.base import Budget, Search, State
 from symgrad.search.plain import Plain, step
+from symgrad.tree.forest import Forest
 from symgrad.tree.tree import Tree
 from symgrad.tree.units import NEEDED
 
@@ -109,7 +112,7 @@ class GuidedDGP(Search):
             state.population,
             state.loss,
             state.bounds,
-            data if state.precise else data.single,
+            data,
             self.primitives,
             replace(self.islands, generations=self.generations(state, budget)),
             self.loss,
@@ -117,6 +120,7 @@ class GuidedDGP(Search):
             int(state.merged),
             seconds,
             self.n_jobs,
+            state.precise,
         )
         if evolved.best is not None:
             state.front.offer(evolved.best, evolved.best_error)
@@ -183,12 +187,19 @@ class GuidedDGP(Search):
         return isinstance(state, IslandState) and state.exact > PATIENCE
 
     def in_precision(self, state: IslandState, data: Dataset) -> IslandState:
-        """Go over to float64 where it is needed; trees are then judged anew."""
+        """Go over to float64 where it is needed; trees are then judged anew, the front's too."""
         best = state.front.most_accurate
         precise = data.rows < SINGLE_ROWS or (best is not None and best.loss < SINGLE_ERROR)
         if not precise or state.precise:
             return state
-        return replace(state, loss=np.full(len(state.loss), np.nan), precise=True)
+        front = Front()
+        if best is not None:
+            trees = Forest.of([entry.tree for entry in state.front])
+            fitted = fit_constants(
+                trees, data, loss=self.loss, steps=5, dtype=np.float64, n_jobs=self.n_jobs
+            )
+            front.offer(fitted.forest, fitted.error)
+        return replace(state, loss=np.full(len(state.loss), np.nan), front=front, precise=True)
 
 
 def _decimals(tree: Tree) -> int:

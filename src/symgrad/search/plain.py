@@ -1,9 +1,9 @@
 """Plain islands: the search for a law in whole numbers.
 
 A line through a tree and fitted constants make approximations so good that the law itself, which
-is worse until its last piece is there, does not survive beside them. On these islands trees stand
-for themselves, in the units of the target, and constants are small whole numbers. They converge
-soon, on the law or on something else, and start anew when they stand still.
+is worse until its last piece is there, does not survive beside them. On these islands constants
+are small whole numbers, and most trees stand for themselves, in the units of the target. They
+converge soon, on the law or on something else, and start anew when they stand still.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from symgrad.tree.forest import Forest
 
 ELSEWHERE = 0.1
 """Weight of all other features, relative to those of the front."""
+
+SCALED = (False, True, False, False)
+"""Whether the best line through a tree is judged; islands take these in turn."""
 
 PROGRESS = 0.9
 """An island whose best error is not below this times the last one's stands still."""
@@ -75,7 +78,7 @@ def step(
     bounds = np.cumsum([0, *map(len, parts)])
     evolved = evolve(
         rng, sum(parts[1:], parts[0]), np.concatenate(errors), bounds, data, primitives, settings,
-        constraints=constraints, seconds=seconds, n_jobs=n_jobs, scaled=False, weights=weights,
+        constraints=constraints, seconds=seconds, n_jobs=n_jobs, scaled=SCALED, weights=weights,
     )  # fmt: skip
     best = np.full(count, np.inf)
     if len(evolved.bounds) == len(bounds):

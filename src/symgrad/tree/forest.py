@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgrad import _core
-from symgrad.arrays import as_columns, as_floats, frozen, threads
+from symgrad.arrays import as_columns, as_floats, as_sparse, frozen, is_sparse, threads
 from symgrad.language.primitive import CONSTANT
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.tree.names import FeatureNames
@@ -147,12 +147,14 @@ class Forest(Sequence[Tree]):
         indices: NDArray[np.int64] = np.unique(~leaves).astype(np.int64)
         return indices
 
-    def evaluate(self, X: Any, n_jobs: int | None = None, *, smooth: bool = False) -> NDArray[Any]:
+    def evaluate(
+        self, X: Any, n_jobs: int | None = None, *, smooth: bool = False, dtype: Any = None
+    ) -> NDArray[Any]:
         """Return the trees' values.
 
         Parameters
         ----------
-        X : array or data frame of shape (rows, features)
+        X : array, data frame or sparse matrix of shape (rows, features)
             float32 is worked on in float32, anything else in float64. Of a data frame the
             columns with the features' names are taken, in any order.
         n_jobs : int, optional
@@ -160,13 +162,15 @@ class Forest(Sequence[Tree]):
         smooth : bool
             Use the primitives' smooth closures, as relaxed trees do, instead of exact
             mathematics.
+        dtype : {float32, float64}, optional
+            Work in this type instead.
 
         Returns
         -------
         array of shape (trees, rows)
             NaN and infinity where a formula is undefined.
         """
-        core, columns = self.bind(X)
+        core, columns = self.bind(X, dtype)
         out = np.empty((len(self), columns.shape[0]), columns.dtype)
         _core.evaluate(core, columns, out, smooth, threads(n_jobs))
         return out
@@ -184,16 +188,17 @@ class Forest(Sequence[Tree]):
         _core.gradient(core, columns, out, smooth, threads(n_jobs))
         return out
 
-    def bind(self, X: Any) -> tuple[_core.Forest, NDArray[Any]]:
+    def bind(self, X: Any, dtype: Any = None) -> tuple[_core.Forest, NDArray[Any]]:
         """Return what the core takes: a forest and column-major data that fit each other.
 
-        Column-major data is passed on as it is. From anything else only the columns in use are
-        copied, and the forest is renumbered to them.
+        Column-major data is passed on as it is. From anything else, sparse matrices too, only the
+        columns in use are copied, and the forest is renumbered to them.
         """
         used = self.feature_indices
         if hasattr(X, "columns"):
-            return self._renumbered, as_columns(as_floats(self._select(X, used)))
-        array = as_floats(X)
+            chosen = as_floats(self._select(X, used))
+            return self._renumbered, as_columns(chosen.astype(dtype or chosen.dtype, copy=False))
+        array = X if is_sparse(X) else as_floats(X)
         rows, columns = array.shape
         if not rows:
             raise ValueError("X has no rows")
@@ -202,9 +207,15 @@ class Forest(Sequence[Tree]):
             raise ValueError(f"X has {columns} columns, but the forest has {len(known)} features")
         if used.size and used[-1] >= columns:
             raise ValueError(f"X has {columns} columns, but the forest uses feature {used[-1]}")
-        if array.flags.f_contiguous and array.flags.aligned:
+        if is_sparse(X):
+            array, used = as_sparse(X.tocsc()[:, used]).toarray(), np.arange(used.size)
+        elif (
+            array.flags.f_contiguous
+            and array.flags.aligned
+            and array.dtype == (dtype or array.dtype)
+        ):
             return self._core, array
-        return self._renumbered, as_columns(array[:, used])
+        return self._renumbered, as_columns(array[:, used].astype(dtype or array.dtype, copy=False))
 
     def _select(self, frame: Any, used: NDArray[np.int64]) -> Any:
         if not len(frame):

@@ -287,11 +287,11 @@ class Tree:
         """
         return exports.export(kind, self.code, self.value, self.primitives, self.names, cells)
 
-    def evaluate(self, X: Any) -> NDArray[Any]:
+    def evaluate(self, X: Any, dtype: Any = None) -> NDArray[Any]:
         """Return the formula's values on the rows of X; see `Forest.evaluate`."""
         from symgrad.tree.forest import Forest
 
-        values: NDArray[Any] = Forest.of([self]).evaluate(X)[0]
+        values: NDArray[Any] = Forest.of([self]).evaluate(X, dtype=dtype)[0]
         return values
 
     def __str__(self) -> str:
