@@ -13,9 +13,10 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 import symgrad
-from symgrad import DGPRegressor
+from symgrad import DGPRegressor, estimator
 from symgrad.data.dataset import Dataset
 from symgrad.dgp.optimization import Optimization
 from symgrad.evolution.constraints import Constraints
@@ -267,6 +268,19 @@ def test_other_weights_and_rows_are_named(written):
         quick().fit(X, y, np.arange(len(y)) + 1.0, checkpoint=written)
     with pytest.raises(ValueError, match="had 80 different rows, and have 79"):
         quick().fit(X[1:], y[1:], checkpoint=written)
+
+
+def test_sparse_data(file, monkeypatch):
+    monkeypatch.setattr(estimator, "MERGE_LIMIT", 0)  # small ones are made dense
+    X, y = table()
+    X = sparse.csc_array(X.to_numpy() * (X > 0).to_numpy())
+    whole = quick().fit(X, y)
+    same(quick().fit(X, y, checkpoint=file), whole)
+    same(quick().fit(X, y, checkpoint=file), whole)
+    other = X.copy()
+    other.data[-1] += 1
+    with pytest.raises(ValueError, match="other values in column 'x3'"):
+        quick().fit(other, y, checkpoint=file)
 
 
 def test_the_order_of_the_rows_does_not_matter(written):

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from hashlib import blake2b
 from importlib.metadata import version
+from itertools import pairwise
 from typing import IO, Any
 
 import numpy as np
@@ -203,10 +204,14 @@ def settings(search: Search, budget: Budget) -> dict[str, Any]:
 def fingerprint(data: Dataset) -> Arrays:
     """Return what tells data apart: a hash of the whole, and sums per column to say where."""
     assert data.y is not None
-    whole = blake2b(digest_size=16)
-    for array in (data.X.T, data.y, data.core_weights):
+    whole, X = blake2b(digest_size=16), data.X
+    table = (X.indptr, X.indices, X.data) if data.sparse else (X.T,)
+    for array in (*table, data.y, data.core_weights):
         whole.update(np.ascontiguousarray(array).data)
-    columns = [_sum(data.X[:, j]) for j in range(data.features)]
+    if data.sparse:
+        columns = [_sum(X.data[a:b]) for a, b in pairwise(X.indptr)]
+    else:
+        columns = [_sum(X[:, j]) for j in range(data.features)]
     return {
         "data_rows": np.array(data.rows),
         "data_whole": np.frombuffer(whole.digest(), np.uint8),
