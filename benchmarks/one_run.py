@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 from adapters import BY_METHOD, Array, Model
-from problems import Split, split
+from needles import same_features
+from problems import Split, load
 from size import measure
 
 SIZE_SECONDS = 20.0
@@ -43,7 +44,7 @@ def main() -> None:
     method, dataset, seed, seconds, threads, out = sys.argv[1:]
     adapter = BY_METHOD[method]
     package = adapter.load()
-    data = split(dataset, int(seed))
+    data, wanted = load(dataset, int(seed))
     start = time.perf_counter()
     models = adapter.fit(data[0], data[2], float(seconds), int(threads), int(seed))
     taken = time.perf_counter() - start
@@ -64,6 +65,9 @@ def main() -> None:
     for name, expression in formulas.items():
         del rows[name]["error"]
         rows[name] |= measure(expression, SIZE_SECONDS)
+        if wanted is not None and "used" in rows[name]:
+            used = tuple(int(x.removeprefix("x")) for x in rows[name]["used"].split())
+            rows[name]["found"] = same_features(dataset, wanted, used)
         leave()
 
 

@@ -3,7 +3,8 @@
     python benchmarks/peers.py --methods symgrad,operon --datasets paper --seeds 10 --seconds 10
     python benchmarks/peers.py --table
 
-`--datasets` is "paper", "other" (all else in the data folder), or names. Every method gets the
+`--datasets` is "paper", "other" (all else in the data folder), or names, those of needles.py
+included. Every method gets the
 same parts (75 % to train, 25 % to test, drawn by the seed), seconds and threads; its settings are
 in adapters.py. A prediction that is not finite is replaced by the mean of the training target.
 `test_r2` is the R2 of the predictions as they are, `test_r2_clipped` of those clipped to the range
@@ -28,13 +29,14 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 from adapters import BY_METHOD
-from problems import datasets, folder
+from problems import datasets, folder, is_needles
 from tables import SCORES, markdown, table
 
 HERE = Path(__file__).resolve().parent
@@ -158,8 +160,8 @@ def last_rows(results: Path) -> pd.DataFrame:
     return rows
 
 
-def jobs(o: argparse.Namespace) -> list[Job]:
-    """Return the jobs that are still to do."""
+def jobs(o: argparse.Namespace, problems: Iterable[tuple[str, float]]) -> list[Job]:
+    """Return the jobs that are still to do: data sets and seconds, with all methods and seeds."""
     rows = last_rows(o.results)
     if o.retry:
         rows = rows[rows["status"] == "ok"]
@@ -169,10 +171,10 @@ def jobs(o: argparse.Namespace) -> list[Job]:
             raise SystemExit(f"unknown method {name!r}; the known ones are {', '.join(BY_METHOD)}")
     fits = list(dict.fromkeys(BY_METHOD[name] for name in o.methods.split(",")))
     todo = []
-    for dataset in datasets(o.datasets):
+    for dataset, seconds in problems:
         for seed in range(o.first_seed, o.first_seed + o.seeds):
             for fit in fits:
-                job = Job(fit.methods, dataset, seed, o.seconds, o.threads)
+                job = Job(fit.methods, dataset, seed, seconds, o.threads)
                 left = tuple(m for m in fit.methods if job.key(m) not in done)
                 if left:
                     todo.append(job._replace(methods=left))
@@ -207,20 +209,12 @@ def options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def main() -> None:
-    o = options()
-    if o.table or o.markdown:
-        rows = last_rows(o.results)
-        if o.table:
-            table(rows, o.score)
-        if o.markdown:
-            o.markdown.write_text(markdown(rows, o.score), encoding="utf-8")
-        return
-    folder()
-    todo, runner = jobs(o), Runner()
-    o.results.parent.mkdir(parents=True, exist_ok=True)
-    with ThreadPoolExecutor(o.processes) as pool, o.results.open("a", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
+def run(todo: list[Job], results: Path, processes: int, columns: list[str]) -> None:
+    """Do the jobs and append their rows to the results."""
+    runner = Runner()
+    results.parent.mkdir(parents=True, exist_ok=True)
+    with ThreadPoolExecutor(processes) as pool, results.open("a", newline="") as file:
+        writer = csv.DictWriter(file, columns, extrasaction="ignore")
         if not file.tell():
             writer.writeheader()
         try:
@@ -232,6 +226,21 @@ def main() -> None:
         except KeyboardInterrupt:
             runner.stop()
             raise SystemExit("stopped; the same command goes on from here") from None
+
+
+def main() -> None:
+    o = options()
+    if o.table or o.markdown:
+        rows = last_rows(o.results)
+        if o.table:
+            table(rows, o.score)
+        if o.markdown:
+            o.markdown.write_text(markdown(rows, o.score), encoding="utf-8")
+        return
+    names = datasets(o.datasets)
+    if not all(map(is_needles, names)):
+        folder()
+    run(jobs(o, [(name, o.seconds) for name in names]), o.results, o.processes, COLUMNS)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import needles
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -73,8 +74,14 @@ def datasets(which: str) -> list[str]:
         files = sorted(path.name.removesuffix(".tsv.gz") for path in folder().glob("*.tsv.gz"))
         return [name for name in files if name not in REAL.values()]
     for name in which.split(","):
-        file(name)
+        if not is_needles(name):
+            file(name)
     return which.split(",")
+
+
+def is_needles(name: str) -> bool:
+    """Whether a name is that of a generated problem; see needles.py."""
+    return name.split(" ")[0] in needles.FORMS
 
 
 def file(name: str) -> Path:
@@ -82,10 +89,18 @@ def file(name: str) -> Path:
     path = folder() / f"{REAL.get(name, name)}.tsv.gz"
     if not path.is_file():
         raise SystemExit(
-            f"unknown data set {name!r}; the known ones are {', '.join(REAL)} "
-            "and those in the data folder"
+            f"unknown data set {name!r}; the known ones are {', '.join(REAL)}, those in the data "
+            f"folder, and the forms of needles.py: {', '.join(needles.FORMS)}"
         )
     return path
+
+
+def load(name: str, seed: int) -> tuple[Split, tuple[int, ...] | None]:
+    """Return train and test parts, and, of a generated problem, the features that matter."""
+    if not is_needles(name):
+        return split(name, seed), None
+    made = needles.make(name, seed)
+    return made[:4], made.features
 
 
 def split(name: str, seed: int, standardized: str = "none") -> Split:

@@ -2,10 +2,10 @@
 
     python benchmarks/recovery.py --methods gp,dgp,default --seeds 3
 
-20 points, 500,000 evaluations (or --evaluations); GP and DGP with population 1,000, no constants, no scaling.
-Recovered is what errs by less than 1e-8 on 1,000 fresh points, relative to values above 1. Rows
-are appended to results/recovery.csv; runs that are there already are skipped. `--table` prints
-the counts.
+20 points, 500,000 evaluations (or --evaluations); GP and DGP with population 1,000, no constants,
+no scaling. Recovered is what errs by less than 1e-8 on 1,000 fresh points, relative to values above
+1. Rows are appended to results/recovery.csv; runs that are there already are skipped. `--table`
+prints the counts.
 """
 
 from __future__ import annotations

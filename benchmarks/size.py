@@ -54,13 +54,14 @@ def limit(seconds: float) -> Iterator[None]:
 
 
 def measure(expression: Callable[[], sympy.Expr], seconds: float) -> dict[str, Any]:
-    """Return size, number of features and text of a formula; only an error if it takes too long."""
+    """Return size, features and text of a formula; only an error if it takes too long."""
     try:
         with limit(seconds):
             short = shorten(expression())
             return {
                 "size": size(short),
                 "features": len(short.free_symbols),
+                "used": " ".join(sorted(s.name for s in short.free_symbols)),
                 "expression": str(short),
             }
     except Exception as e:

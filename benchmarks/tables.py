@@ -111,9 +111,12 @@ def markdown(rows: pd.DataFrame, score: str) -> str:
     """Return all tables as Markdown."""
     texts = []
     for title, frame in parts(rows, score):
-        lines = [["", *frame.columns], ["---", *("---:" for _ in frame.columns)]]
-        lines += [
-            [str(name), *row] for name, row in zip(frame.index, frame.to_numpy(), strict=True)
-        ]
-        texts.append(f"**{title}**\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines))
+        texts.append(as_markdown(title, frame))
     return "\n\n".join(texts) + "\n"
+
+
+def as_markdown(title: str, frame: pd.DataFrame) -> str:
+    """Return a table of texts as Markdown."""
+    lines = [["", *frame.columns], ["---", *("---:" for _ in frame.columns)]]
+    lines += [[str(name), *row] for name, row in zip(frame.index, frame.to_numpy(), strict=True)]
+    return f"**{title}**\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -4,7 +4,7 @@ import pytest
 from symgrad import Dataset, Forest, Tree
 from symgrad.data.loss import LOSSES, Loss
 from symgrad.evolution.front import Front
-from symgrad.model import Formula, choose, formulas
+from symgrad.model import Box, Formula, choose, formulas
 
 
 def lines(rows=100, seed=0):
@@ -106,3 +106,14 @@ def test_the_margin_widens_the_box():
     found = [formula("x0", 0.2, -10.0), formula("1/(x0 - 0.5)", 0.1, -90.0)]
     assert choose(found, "balanced", lines()) is found[1]
     assert choose(found, "balanced", lines(), margin=0.5) is found[0]
+
+
+def test_formulas_are_trusted_outside_the_data_as_far_as_they_explain_them():
+    X = np.linspace(0, 1, 20)[:, None]
+    data = Dataset(X, np.linspace(2, 4, 20), dtype=np.float64)
+    tree = Tree.parse("x0")
+    far, values = np.array([[5.0], [0.5]]), np.array([100.0, 100.0])
+    for r2, most in ((0.5, 4.0), (0.97, 6.0)):
+        box = Box.of(data, Formula(tree, 0.1, r2, 0.0))
+        np.testing.assert_array_equal(box.kept(values, far, [0]), [most, 100.0])
+    assert Box.of(data, Formula(tree, 0.0, 1.0, 0.0)) is None

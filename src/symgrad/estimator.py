@@ -25,7 +25,7 @@ from symgrad.evolution.constraints import Constraints, indices
 from symgrad.evolution.diversification import Diversification
 from symgrad.evolution.islands import Islands
 from symgrad.language.primitive_set import PrimitiveSet
-from symgrad.model import CHOICES, TRUSTED, Box, Formula, choose, formulas
+from symgrad.model import CHOICES, Box, Formula, choose, formulas
 from symgrad.progress import Progress, watched
 from symgrad.search.base import Budget, State
 from symgrad.search.checkpoint import Checkpoint
@@ -33,20 +33,18 @@ from symgrad.search.dgp import DGP
 from symgrad.search.gp import Initialization
 from symgrad.search.guided import GuidedDGP
 from symgrad.search.presets import preset
+from symgrad.search.prune import prune
 from symgrad.tree.tree import Tree
 
 if TYPE_CHECKING:
     import sympy
 
+    from symgrad.trust import Significance
+
 DEFAULT_EVALUATIONS = {"default": 500_000, "paper": 100_000}
 POLICIES = (
-    "islands",
-    "constraints",
-    "initialization",
-    "optimization",
-    "sampling",
-    "diversification",
-)
+    "islands", "constraints", "initialization", "optimization", "sampling", "diversification",
+)  # fmt: skip
 LARGE = 20_000_000
 """Numbers in X from which the search has them in float32 only."""
 
@@ -156,14 +154,9 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
 
     def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        progress: bool | Progress = False,
-        checkpoint: str | os.PathLike[str] | None = None,
-    ) -> DGPRegressor:
+        self, X: Any, y: Any, sample_weight: Any = None, *,
+        progress: bool | Progress = False, checkpoint: str | os.PathLike[str] | None = None,
+    ) -> DGPRegressor:  # fmt: skip
         """Search for a formula.
 
         Parameters
@@ -178,22 +171,18 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         progress : bool or Progress
             Show how the search gets on: a live panel, or lines where output is no terminal.
         checkpoint : str or path-like, optional
-            File that the state of the search is written to every now and then. If it is there,
-            the search goes on from it, which needs the same data and settings; with
-            `max_evaluations` it ends with the same result, bit for bit, as one that was never
-            interrupted.
+            File that the state of the search is written to, and that it goes on from if it is
+            there: with `max_evaluations`, bit for bit as if it had not been interrupted.
         """
         search, budget = self._search(), self._budget()
         whole = exact = self._checked(X, y, sample_weight, search)
         assert exact.y is not None
         self._fallback = float(np.average(exact.y, weights=exact.weights))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        store = None
+        free, store = self.random_state is None, None
         if checkpoint is not None:
-            free = self.random_state is None
             store = Checkpoint(checkpoint, search, budget, whole, seed, any_seed=free)
-            seed = store.seed
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(store.seed if store else seed)
         default = search if isinstance(search, GuidedDGP) else None
         constraints = default.constraints if default else Constraints()
         names, gone = exact.names, indices(constraints.exclude, exact.names)
@@ -201,6 +190,8 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             exact = exact.select([j for j in range(exact.features) if j not in set(gone)])
         data = _working(exact, rng, search)
         state = watched(search, data, exact, budget, rng, progress, store)
+        if default:
+            prune(state.front, data, default.loss, self.n_jobs)
         loss = default.loss if default else None
         found = formulas(state.front, data, exact, loss, constraints, self.n_jobs)
         if gone:
@@ -208,16 +199,17 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         how = self.model_selection or ("balanced" if default else "accurate")
         chosen = choose(found, how, whole, constraints.margin)
         self._finish(state, found, chosen)
-        trusted = default is None or constraints.extrapolate or chosen.r2 >= TRUSTED
-        self._box = None if trusted else Box.of(whole)
+        bare = default is None or constraints.extrapolate
+        self._box = None if bare else Box.of(whole, chosen)
         return self
 
     def predict(self, X: Any, size: int | None = None) -> NDArray[np.float64]:
         """Return the formula's values; the mean of the training target where it is undefined.
 
         Rows outside the box that the training data span, in the features of the formula, get
-        values inside the range of the training target if the formula explains less than 95 %; see
-        `Constraints.extrapolate`. The bare formula is ``tree_.evaluate(X)``.
+        values inside the range of the training target, or no further from it than it is wide if
+        the formula explains 95 %, unless it is exact; see `Constraints.extrapolate`. The bare
+        formula is ``tree_.evaluate(X)``.
 
         Parameters
         ----------
@@ -271,6 +263,26 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         save(self, path)
 
+    def trust(self, X: Any, y: Any, n_restarts: int = 10, **options: Any) -> pd.DataFrame:
+        """Return how far each feature of the formula can be trusted, from restarts on the data.
+
+        See `symgrad.trust.trust` for the columns and the options.
+        """
+        from symgrad.trust import trust
+
+        return trust(self, X, y, n_restarts, **options)
+
+    def significance(
+        self, X: Any, y: Any, n_permutations: int = 20, **options: Any
+    ) -> Significance:
+        """Return what the search finds when y is shuffled, against y as it is.
+
+        See `symgrad.trust.significance` for the options.
+        """
+        from symgrad.trust import significance
+
+        return significance(self, X, y, n_permutations, **options)
+
     def __str__(self) -> str:
         return self.tree_.render(4) if hasattr(self, "tree_") else repr(self)
 
@@ -310,9 +322,8 @@ class DGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _search(self) -> DGP | GuidedDGP:
         if self.model_selection is not None and self.model_selection not in CHOICES:
             known = ", ".join(CHOICES)
-            raise ValueError(
-                f"model_selection must be one of {known}, got {self.model_selection!r}"
-            )
+            wrong = self.model_selection
+            raise ValueError(f"model_selection must be one of {known}, got {wrong!r}")
         search = preset(self.preset)
         changes: dict[str, Any] = {"n_jobs": self.n_jobs}
         for name in POLICIES:

@@ -40,7 +40,7 @@ POLISH = 10
 """Steps of fitting constants in full precision."""
 
 TRUSTED = 0.95
-"""R2 on the training data from which a formula is trusted beyond them."""
+"""R2 on the training data from which a formula is trusted beyond them, up to a point."""
 
 REACH = 100
 """How far a formula's values may lie beyond the target's range, in units of that range."""
@@ -262,7 +262,7 @@ def choose(found: list[Formula], how: str, data: Dataset, margin: float = 0.0) -
 
 @dataclass(frozen=True)
 class Box:
-    """The ranges of the training data: of each feature, and of the target."""
+    """The ranges of the training data: of each feature, and of what is predicted outside them."""
 
     low: NDArray[np.float64]
     high: NDArray[np.float64]
@@ -270,10 +270,18 @@ class Box:
     greatest: float
 
     @classmethod
-    def of(cls, data: Dataset) -> Box:
-        """Return the ranges of some data."""
+    def of(cls, data: Dataset, formula: Formula) -> Box | None:
+        """Return the box of some data for a formula, or None if it is a law.
+
+        Predictions outside stay in the range of the target; those of a formula that is `TRUSTED`
+        may leave it by as much as it is wide.
+        """
         assert data.y is not None
-        return cls(*data.box, data.y.min(), data.y.max())
+        if 1 - formula.r2 < EXACT:
+            return None
+        low, high = float(data.y.min()), float(data.y.max())
+        reach = high - low if formula.r2 >= TRUSTED else 0.0
+        return cls(*data.box, low - reach, high + reach)
 
     def kept(
         self, values: NDArray[np.float64], X: Any, features: Sequence[int]
