@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import signal
 import time
+from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -230,6 +232,7 @@ def watched(
     rng: np.random.Generator,
     progress: bool | Progress,
     store: Checkpoint | None,
+    *watches: Callable[[State], None],
 ) -> State:
     """Run a search with what the user wants to see and to keep of it.
 
@@ -243,21 +246,22 @@ def watched(
         What to show.
     store : Checkpoint, optional
         Where to go on from, and to write to.
+    *watches
+        What else sees every state.
     """
     start = None if store is None else store.state(data.names)
     panel = progress if isinstance(progress, Progress) else Progress() if progress else None
-    if panel is None:
-        state = run(search, data, budget, start or rng, *([] if store is None else [store]))
-    else:
+    seen: list[Callable[[State], None]] = [*watches]
+    seen += [w for w in (store, panel) if w is not None]
+
+    def watch(state: State) -> None:
+        for each in seen:
+            each(state)
+
+    if panel is not None:
         panel.begin(search, data, exact, budget, start)
-
-        def watch(state: State) -> None:
-            if store is not None:
-                store(state)
-            panel(state)
-
-        with panel:
-            state = run(search, data, budget, start or rng, watch)
+    with panel or contextlib.nullcontext():
+        state = run(search, data, budget, start or rng, watch)
     if store is not None and not (panel is not None and panel.stopped):
         store.write(state)
     return state
