@@ -21,7 +21,7 @@ CORE_TESTS := $(filter-out $(patsubst %,tests/test_%.py,architecture bounds char
 .PHONY: demo test lint bench docs sanitize clean
 
 demo: .venv/.installed
-	@$(BIN)/python -m symgrad.demo
+	@$(BIN)/python -m symgrad demo
 
 test: .venv/.dev
 	$(BIN)/python -m pytest -n 2

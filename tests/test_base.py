@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from symgrad import Dataset
-from symgrad.search.base import Budget, run
+from symgrad.search.base import Budget, Stop, run
 from symgrad.search.gp import GP, Initialization
 
 
@@ -52,3 +52,35 @@ def test_every_state_is_shown():
     assert [s.iterations for s in seen] == [0, 1, 2, 3]
     best = [s.front.most_accurate.loss for s in seen]
     assert best == sorted(best, reverse=True)
+
+
+def test_a_stop_keeps_the_last_whole_state():
+    whole = run(SMALL, data(), Budget(iterations=2), np.random.default_rng(5))
+
+    def watch(state):
+        if state.iterations == 2:
+            raise Stop
+
+    stopped = run(SMALL, data(), Budget(iterations=9), np.random.default_rng(5), watch)
+    np.testing.assert_array_equal(stopped.population.code, whole.population.code)
+    assert stopped.iterations == 2
+
+
+def test_a_stop_within_a_step_returns_the_state_before_it():
+    class Interrupted(GP):
+        def step(self, state, data, budget):
+            if state.iterations == 1:
+                raise Stop
+            return super().step(state, data, budget)
+
+    search = Interrupted(initialization=Initialization(population=50))
+    assert run(search, data(), Budget(iterations=9), np.random.default_rng(0)).iterations == 1
+
+
+def test_a_stop_before_there_is_anything_is_a_keyboard_interrupt():
+    class Interrupted(GP):
+        def init(self, rng, data, budget):
+            raise Stop
+
+    with pytest.raises(KeyboardInterrupt):
+        run(Interrupted(), data(), Budget(iterations=1), np.random.default_rng(0))

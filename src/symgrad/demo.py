@@ -1,6 +1,6 @@
 """A first look: a few formulas on data that ships with scikit-learn.
 
-Run it with ``python -m symgrad.demo``.
+Run it with ``symgrad demo``.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
@@ -26,7 +27,9 @@ from symgrad.evolution.islands import Islands
 from symgrad.history import History
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.model import CHOICES, Box, Formula, choose, formulas
-from symgrad.search.base import Budget, State, run
+from symgrad.progress import Progress, watched
+from symgrad.search.base import Budget, State
+from symgrad.search.checkpoint import Checkpoint
 from symgrad.search.dgp import DGP
 from symgrad.search.gp import Initialization
 from symgrad.search.guided import GuidedDGP
@@ -40,13 +43,8 @@ if TYPE_CHECKING:
 
 DEFAULT_EVALUATIONS = {"default": 500_000, "paper": 100_000}
 POLICIES = (
-    "islands",
-    "constraints",
-    "initialization",
-    "optimization",
-    "sampling",
-    "diversification",
-)
+    "islands", "constraints", "initialization", "optimization", "sampling", "diversification",
+)  # fmt: skip
 LARGE = 20_000_000
 """Numbers in X from which the search has them in float32 only."""
 
@@ -158,7 +156,10 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DGPRegressor:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *,
+        progress: bool | Progress = False, checkpoint: str | os.PathLike[str] | None = None,
+    ) -> DGPRegressor:  # fmt: skip
         """Search for a formula.
 
         Parameters
@@ -170,12 +171,21 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
             Target; must vary.
         sample_weight : array of shape (rows,), optional
             Weights of the rows.
+        progress : bool or Progress
+            Show how the search gets on: a live panel, or lines where output is no terminal.
+        checkpoint : str or path-like, optional
+            File that the state of the search is written to, and that it goes on from if it is
+            there: with `max_evaluations`, bit for bit as if it had not been interrupted.
         """
         search, budget = self._search(), self._budget()
         whole = exact = self._checked(X, y, sample_weight, search)
         assert exact.y is not None
         self._fallback = float(np.average(exact.y, weights=exact.weights))
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        free, store = self.random_state is None, None
+        if checkpoint is not None:
+            store = Checkpoint(checkpoint, search, budget, whole, seed, any_seed=free)
+        rng = np.random.default_rng(store.seed if store else seed)
         default = search if isinstance(search, GuidedDGP) else None
         constraints = default.constraints if default else Constraints()
         names, gone = exact.names, indices(constraints.exclude, exact.names)
@@ -183,7 +193,7 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
             exact = exact.select([j for j in range(exact.features) if j not in set(gone)])
         data = _working(exact, rng, search)
         history = History(search, data)
-        state = run(search, data, budget, rng, history)
+        state = watched(search, data, exact, budget, rng, progress, store, history)
         self.history_ = history.table
         if default:
             prune(state.front, data, default.loss, self.n_jobs)
@@ -268,9 +278,8 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _search(self) -> DGP | GuidedDGP:
         if self.model_selection is not None and self.model_selection not in CHOICES:
             known = ", ".join(CHOICES)
-            raise ValueError(
-                f"model_selection must be one of {known}, got {self.model_selection!r}"
-            )
+            wrong = self.model_selection
+            raise ValueError(f"model_selection must be one of {known}, got {wrong!r}")
         search = preset(self.preset)
         changes: dict[str, Any] = {"n_jobs": self.n_jobs}
         for name in POLICIES:

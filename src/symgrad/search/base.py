@@ -98,6 +98,10 @@ class State:
     seconds: float = 0.0
 
 
+class Stop(KeyboardInterrupt):
+    """Ends a search that keeps what it has: raised by `watch` or by the handler of a signal."""
+
+
 class Search(ABC):
     """A search is how to start and how to make a step."""
 
@@ -134,7 +138,9 @@ def run(
 ) -> State:
     """Run a search from a random generator, or on from a state, until the budget is spent.
 
-    `watch` sees every state: progress bars, logs and checkpoints hang there.
+    `watch` sees every state: progress bars, logs and checkpoints hang there. After a `Stop` the
+    last whole state is returned; its random generator may have moved on, so it cannot be continued
+    bit for bit.
     """
     clock = time.perf_counter()
 
@@ -142,11 +148,16 @@ def run(
         nonlocal clock
         now = time.perf_counter()
         state, clock = replace(state, seconds=state.seconds + now - clock), now
-        watch(state)
         return state
 
-    if isinstance(state, np.random.Generator):
-        state = timed(search.init(state, data, budget))
-    while not (budget.spent(state) or search.found(state, data)):
-        state = timed(search.step(state, data, budget))
+    try:
+        if isinstance(state, np.random.Generator):
+            state = timed(search.init(state, data, budget))
+            watch(state)
+        while not (budget.spent(state) or search.found(state, data)):
+            state = timed(search.step(state, data, budget))
+            watch(state)
+    except Stop:
+        if isinstance(state, np.random.Generator):
+            raise
     return state
