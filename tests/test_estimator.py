@@ -283,5 +283,5 @@ def test_sparse_and_large_tables_give_the_formula_of_dense_ones(monkeypatch):
     monkeypatch.setattr(estimator, "LARGE", 100)
     large = DGPRegressor(**options).fit(X.astype(np.float32), y)
     assert set(large.tree_.features) == {"x3", "x17", "x30"}
-    with pytest.raises(ValueError, match="paper preset takes no sparse"):
+    with pytest.raises(ValueError, match="relaxed trees cannot"):
         DGPRegressor("paper").fit(kept, y)

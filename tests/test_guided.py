@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from symgrad import Dataset
+from symgrad.dgp.optimization import Optimization
 from symgrad.evolution.islands import Islands
 from symgrad.search.base import Budget, run
 from symgrad.search.guided import GuidedDGP
@@ -73,3 +74,15 @@ def test_formulas_are_found(formula):
         np.random.default_rng(0),
     )  # fmt: skip
     assert state.front.most_accurate.loss < 1e-6
+
+
+def test_relaxation_is_one_more_operator():
+    search = replace(SMALL, optimization=Optimization(trees=5, epochs=20))
+    table, rng = data(), np.random.default_rng(0)
+    state = search.step(search.init(rng, table, Budget(iterations=3)), table, Budget(iterations=3))
+    new = np.isnan(state.loss)
+    assert 0 < new.sum() <= 5
+    assert new[-new.sum() :].all()
+    assert state.bounds[-1] == len(state.population) == len(state.loss)
+    after = search.step(state, table, Budget(iterations=3))
+    assert after.front.most_accurate.loss <= state.front.most_accurate.loss

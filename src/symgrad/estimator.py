@@ -84,7 +84,7 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     initialization, optimization, sampling, diversification : optional
         The paper preset's first population (`Initialization`), training of relaxed trees
         (`Optimization`), return to discrete ones (`Sampling`) and genetic operators
-        (`Diversification`).
+        (`Diversification`). The default preset trains relaxed trees if `optimization` is given.
     random_state : int, RandomState or None
         Seed. With the same seed and no `time_limit` the result is the same, bit for bit, for any
         `n_jobs`.
@@ -256,8 +256,8 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
             self, X, y, dtype="numeric", ensure_all_finite=False, ensure_min_samples=2,
             y_numeric=True, accept_sparse=("csc", "csr"),
         )  # fmt: skip
-        if is_sparse(X) and not isinstance(search, GuidedDGP):
-            raise ValueError(f"the {self.preset} preset takes no sparse matrix; pass X.toarray()")
+        if is_sparse(X) and getattr(search, "optimization", None) is not None:
+            raise ValueError("relaxed trees cannot be trained on sparse matrices; pass X.toarray()")
         if is_sparse(X) and X.shape[0] * X.shape[1] <= MERGE_LIMIT:
             X = X.toarray()
         if sample_weight is not None:

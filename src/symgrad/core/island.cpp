@@ -63,7 +63,7 @@ Island<T>::Island(const Problem<T>& problem, const Sprout& sprout, const IslandO
       guide_(problem_, sprout),
       differentiator_(problem_.language, problem_.X, false),
       rng_(seed, stream) {
-  const bool fresh = std::any_of(members.begin(), members.end(),
+  const bool fresh = std::all_of(members.begin(), members.end(),
                                  [](const Member& m) { return std::isnan(m.error); });
   for (Member& m : members) {
     if (std::isnan(m.error)) {

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from symgrad.data.constants import fit_constants
 from symgrad.data.dataset import Dataset
 from symgrad.data.loss import Loss
+from symgrad.dgp.optimization import Optimization, optimize
+from symgrad.dgp.sampling import Sampling, sample
 from symgrad.evolution.constraints import Constraints
 from symgrad.evolution.front import Front
 from symgrad.evolution.islands import Islands, evolve, populate
@@ -77,12 +79,18 @@ class IslandState(State):
 
 @dataclass(frozen=True)
 class GuidedDGP(Search):
-    """Evolution on islands with edits chosen by gradients, and constants."""
+    """Evolution on islands with edits chosen by gradients, and constants.
+
+    With `optimization`, the published relaxation is one more operator: in every iteration the best
+    trees are trained, under the best line through them, and what is sampled joins the last island.
+    """
 
     primitives: PrimitiveSet = field(default_factory=PrimitiveSet.paper)
     islands: Islands = field(default_factory=Islands)
     loss: Loss = field(default_factory=Loss)
     constraints: Constraints = field(default_factory=Constraints)
+    optimization: Optimization | None = None
+    sampling: Sampling = field(default_factory=Sampling)
     scale: bool = True
     n_jobs: int | None = None
 
@@ -131,7 +139,31 @@ class GuidedDGP(Search):
             bounds=evolved.bounds,
             evaluations=state.evaluations + evolved.evaluations,
         )
+        if self.optimization is not None:
+            state = self.relax(state, data, self.optimization)
         return self.counted(state, data.rows)
+
+    def relax(self, state: IslandState, data: Dataset, settings: Optimization) -> IslandState:
+        """Train the best trees of different errors as relaxed ones, and let the results in."""
+        best = np.unique(state.loss, return_index=True)[1][: settings.trees]
+        relaxed = optimize(
+            state.rng,
+            state.population[best],
+            data.single,
+            replace(settings, scale=True),
+            random_pick=self.sampling.method == "multinomial",
+            n_jobs=self.n_jobs,
+        )
+        sampled = sample(relaxed, self.sampling)
+        sampled = sampled[np.flatnonzero(sampled.sizes <= self.islands.max_size)]
+        bounds = state.bounds.copy()
+        bounds[-1] += len(sampled)
+        return replace(
+            state,
+            population=state.population + sampled,
+            loss=np.concatenate([state.loss, np.full(len(sampled), np.nan)]),
+            bounds=bounds,
+        )
 
     def generations(self, state: IslandState, budget: Budget) -> int:
         """Return how many generations to make at once: no more than the budget has left."""
