@@ -205,7 +205,7 @@ def test_bad_data_is_named(name):
         ({"loss": "hinge"}, "loss must be one of"),
         ({"loss": "absolute", "preset": "paper", "islands": None}, "squared loss only"),
         ({"max_size": 0}, "max_size must be positive"),
-        ({"optimization": Optimization()}, "the default preset has no optimization"),
+        ({"diversification": Diversification()}, "the default preset has no diversification"),
         ({"primitives": ["sine"]}, "unknown primitive 'sine'"),
         ({"primitives": ["+", "N(x) = x*x"]}, "'N' has the name of a feature"),
     ],
