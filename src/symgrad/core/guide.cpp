@@ -49,6 +49,14 @@ int64_t Guide<T>::candidates() const {
 
 template <class T>
 const T* Guide<T>::candidate(int64_t k) {
+  const T* v = plain_candidate(k);
+  if (!inverted_) return v;
+  for (int i = 0; i < n_; ++i) v_[i] = T(1) / (T(1) + v[i]);
+  return v_;
+}
+
+template <class T>
+const T* Guide<T>::plain_candidate(int64_t k) {
   if (source_ == kWord) return words_.value(k);
   const T* x = column(k);
   if (source_ == kPlain) return x;
@@ -223,7 +231,7 @@ Genome Guide<T>::swap(Rng& rng, const Genome& tree) {
 }
 
 // The tree with h + a v, h * (1 + a v), or what is the same to first order, h / (1 - a v), at a
-// node; with a = 0 for h + v, h - v or h * v as they are.
+// node; with a = 0 for h + v, h - v, h * v or h / v as they are.
 template <class T>
 Genome Guide<T>::grown(const Genome& tree, int64_t node, const Genome& part, double coefficient,
                        Change change) const {
@@ -254,11 +262,16 @@ Genome Guide<T>::expand(Rng& rng, const Genome& tree) {
 
 template <class T>
 Genome Guide<T>::expand_plainly(Rng& rng, const Genome& tree, int64_t node) {
-  const Change changes[] = {kPlus, kMinus, kTimes};
-  const Change change = changes[rng.below(3)];
-  if (!plain_ || !focus(node, change)) return swap(rng, tree);
+  const Change changes[] = {kPlus, kMinus, kTimes, kOver};
+  const Change change = changes[rng.below(divides_ && sprout_.p_constant > 0 ? 4 : 3)];
+  if (!plain_ || !focus(node, change == kOver ? kTimes : change)) return swap(rng, tree);
+  inverted_ = change == kOver;
   const Best best = scan(rng, true);
-  return best.candidate < 0 ? tree : grown(tree, node, written(best.candidate), 0, change);
+  inverted_ = false;
+  if (best.candidate < 0) return tree;
+  Genome part = written(best.candidate);
+  if (change == kOver) part.push(kConstant, 1), part.push(k_add);
+  return grown(tree, node, part, 0, change);
 }
 
 // The best other function at a node, or the best function around it.

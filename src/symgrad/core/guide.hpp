@@ -56,6 +56,7 @@ class Guide {
   int32_t source(Rng& rng);
   int64_t candidates() const;
   const T* candidate(int64_t k);
+  const T* plain_candidate(int64_t k);
   Genome written(int64_t candidate) const;
   Best scan(Rng& rng, bool swap);
   Genome swap(Rng& rng, const Genome& tree);
@@ -82,6 +83,7 @@ class Guide {
   bool divides_, multiplies_;
   std::vector<int32_t> unary_;
   int32_t source_ = kPlain;
+  bool inverted_ = false;  // candidates are 1 / (1 + v)
   double work_ = 0;
   // The rows at hand, and sums over them; weights are zero in the padding.
   int64_t row_ = 0;
