@@ -12,7 +12,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 MAX_LINES = 400
 
 LAYERS = {
-    "language": 0, "arrays": 0, "_core": 0,
+    "language": 0, "arrays": 0, "replacing": 0, "_core": 0,
     "tree": 1,
     "data": 2,
     "dgp": 3, "evolution": 3,

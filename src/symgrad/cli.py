@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import functools
-import importlib.util
 import re
 import sys
 import time
@@ -160,8 +159,6 @@ def fit(
     )  # fmt: skip
     for name, path in (("--out", out), ("--report", report), ("--checkpoint", checkpoint)):
         _check_output(name, path)
-    if report is not None and importlib.util.find_spec("symgrad.report") is None:
-        raise typer.BadParameter("--report is not available in this version of symgrad.")
     X, y = _training(tables.read(data), target, names(features), names(drop))
     progress = Progress(Console(stderr=True), keep=False, interrupt=True)
     start = time.perf_counter()
@@ -182,7 +179,8 @@ def fit(
         est.save(out)
         note(f"saved to {out}")
     if report is not None:
-        _report(est, report, X, y)
+        est.report(report, X, y)
+        note(f"report written to {report}")
     if progress.stopped:
         kept = "; this is the best formula so far" + (f", saved to {out}" if out else "")
         again = "" if checkpoint is None else "; the same command goes on with the search"
@@ -359,10 +357,3 @@ def _front(est: DGPRegressor) -> RichTable:
         mark = ">" if chosen else ""
         table.add_row(mark, str(tree.size), f"{r2:.4f}", f"{loss:.4g}", text)
     return table
-
-
-def _report(est: DGPRegressor, path: Path, X: Any, y: Any) -> None:
-    """Write the report of a fit."""
-    module: Any = importlib.import_module("symgrad.report")
-    module.write_report(est, path, X, y)
-    note(f"report written to {path}")

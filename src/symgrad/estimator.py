@@ -157,9 +157,14 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *,
-        progress: bool | Progress = False, checkpoint: str | os.PathLike[str] | None = None,
-    ) -> DGPRegressor:  # fmt: skip
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        progress: bool | Progress = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> DGPRegressor:
         """Search for a formula.
 
         Parameters

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from symgrad.data.dataset import BLOCK, Dataset
 from symgrad.data.evaluate import score
+from symgrad.data.loss import LEAST
 from symgrad.evolution.constraints import indices
 from symgrad.tree.forest import Forest
 from symgrad.tree.layout import label
@@ -30,14 +31,10 @@ Floats = NDArray[np.float64]
 FLAT = 1e-9
 """Variance, relative to the mean square, below which values count as constant."""
 
-LEAST = 1e-15
-"""Unexplained share (1 - R2) below which fits are told apart no more."""
-
 MOST_ROWS = 10_000
 """Of larger tables so many rows are taken, evenly."""
 
 COLUMNS = ("node", "part", "now", "alternative", "current", "r2", "exact_r2", "weight")
-
 
 SAME = 1e-12
 """Share of a changed formula that no line through the formula explains, if it is not the same."""

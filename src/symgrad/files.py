@@ -7,7 +7,6 @@ is read is checked before it is used.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import os
@@ -31,6 +30,7 @@ from symgrad.evolution.islands import Islands
 from symgrad.history import COLUMNS, frame
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.model import Box
+from symgrad.replacing import replacing
 from symgrad.search.gp import Initialization
 from symgrad.tree.names import FeatureNames
 from symgrad.tree.tree import Tree
@@ -72,16 +72,8 @@ def save(estimator: DGPRegressor, path: str | os.PathLike[str]) -> None:
     restore(json.loads(text))  # what could not be read back is not written
     target = os.path.realpath(os.fsdecode(path))
     temporary = os.path.join(os.path.dirname(target), f".{uuid.uuid4().hex}.tmp")
-    try:
-        with open(temporary, "x", encoding="ascii", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
+    with replacing(target, temporary) as file:
+        file.write(text.encode("ascii"))
 
 
 def load(path: str | os.PathLike[str]) -> DGPRegressor:

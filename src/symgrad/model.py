@@ -98,7 +98,7 @@ def formulas(
         Number of threads.
     """
     constraints = constraints or Constraints()
-    judge = _Judge(exact, loss or Loss())
+    judge = Judge(exact, loss or Loss())
     if loss is None:
         found = []
         for entry in front:
@@ -137,7 +137,7 @@ def _front(found: list[Formula]) -> list[Formula]:
     return kept
 
 
-class _Judge:
+class Judge:
     """Losses and lengths of formulas on data; a log link's exponential is not part of trees."""
 
     def __init__(self, data: Dataset, loss: Loss):

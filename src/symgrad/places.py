@@ -12,7 +12,7 @@ from symgrad.data.constants import fit_constants
 from symgrad.data.dataset import BLOCK, Dataset
 from symgrad.data.loss import Loss
 from symgrad.language.primitive import CONSTANT
-from symgrad.model import _Judge
+from symgrad.model import Judge
 from symgrad.tree.forest import Forest
 from symgrad.tree.tree import Tree
 
@@ -89,7 +89,7 @@ class Places:
         places = np.repeat(self.features, SHUFFLES).tolist()
         columns = [rng.permutation(c) for c in self.used.T for _ in range(SHUFFLES)]
         forest, data = self.swapped(places, columns)
-        judge = _Judge(data, self.loss)
+        judge = Judge(data, self.loss)
         values = forest.evaluate(data.X, self.n_jobs)
         values = np.where(np.isfinite(values), values, judge.best_constant)
         r2 = 1 - judge.mean(values) / judge.worst

@@ -18,14 +18,13 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from symgrad.data.complexity import description_length
 from symgrad.data.dataset import Dataset
-from symgrad.data.loss import Loss
 from symgrad.evolution.front import Entry, Front
 from symgrad.model import formulas
 from symgrad.search.base import Budget, Search, State, Stop, run
 from symgrad.search.checkpoint import Checkpoint
 from symgrad.search.guided import GuidedDGP
+from symgrad.search.prune import length
 
 SHARE = 0.02
 """Share of the time that may be spent on the formula shown."""
@@ -160,22 +159,17 @@ class Progress:
         if entry is None or entry is self._entry:
             return
         self._entry = entry
-        squares = self._search.loss if isinstance(self._search, GuidedDGP) else None
-        found = formulas(Front({entry.tree.size: entry}), self._data, self._exact, squares)[-1]
+        loss = self._search.loss if isinstance(self._search, GuidedDGP) else None
+        found = formulas(Front({entry.tree.size: entry}), self._data, self._exact, loss)[-1]
         text = found.tree.render(4)
         self._formula = text if len(text) <= LONGEST else text[:LONGEST] + " ..."
         self._r2, self._size = found.r2, found.tree.size
 
     def _best(self, state: State) -> Entry | None:
-        if not isinstance(self._search, GuidedDGP):
+        search = self._search
+        if not isinstance(search, GuidedDGP):
             return state.front.most_accurate
-        rows, features = self._data.rows, self._data.features
-
-        def length(entry: Entry) -> float:
-            fit = Loss().length(entry.loss, 1.0, rows)
-            return description_length(entry.tree, fit, rows, features)
-
-        return min(state.front, key=length, default=None)
+        return min(state.front, key=lambda e: length(e, self._data, search.loss), default=None)
 
     def _rate(self) -> float:
         """Return formulas per second since this search, or its continuation, began."""

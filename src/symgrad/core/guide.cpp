@@ -162,7 +162,7 @@ double Guide<T>::judge(const T* v) {
     z1 += w * z, zy += w * z * double(y_[i]), zz += w * z * z;
   }
   work_ += 2.0 * rows_;
-  if (!problem_.scaled) return std::isfinite(zz) ? 3 + (2 * zy - zz) / yy_ : 0;
+  if (!problem_.scaled) return std::isfinite(zz) ? kWorst + (2 * zy - zz) / yy_ : 0;
   const double spread = zz - z1 * z1 / weight_;
   if (!(spread > 1e-9 * zz)) return 0;
   const double r2 = zy * zy / (spread * yy_);
@@ -180,7 +180,7 @@ double Guide<T>::added(const double* s) const {
 template <class T>
 double Guide<T>::swapped(const double* s) const {
   const double z1 = u1_ + s[0], zy = uy_ + s[1], zz = uu_ + 2 * s[2] + s[3];
-  if (!problem_.scaled) return std::isfinite(zz) ? 3 * yy_ + 2 * zy - zz : 0;
+  if (!problem_.scaled) return std::isfinite(zz) ? kWorst * yy_ + 2 * zy - zz : 0;
   const double spread = zz - z1 * z1 / weight_;
   return spread > 1e-6 * zz ? zy * zy / spread : 0;
 }

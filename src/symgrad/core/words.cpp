@@ -90,12 +90,12 @@ void Words<T>::grow(Rng& rng, int size) {
 
 // Keeps the word whose values stand behind the others', if it is defined, varies and is new.
 template <class T>
-bool Words<T>::add(const Word& word, bool may_be_constant) {
+void Words<T>::add(const Word& word, bool may_be_constant) {
   const T* v = values_ + count() * stride_;
   uint64_t hash = 0;
   T low = v[0], high = v[0];
   for (int i = 0; i < rows_; ++i) {
-    if (!std::isfinite(v[i])) return false;
+    if (!std::isfinite(v[i])) return;
     low = std::min(low, v[i]), high = std::max(high, v[i]);
     if (i >= 16) continue;
     const float rounded = float(v[i]) * 1.0000038f;  // equal up to the last bits
@@ -105,12 +105,11 @@ bool Words<T>::add(const Word& word, bool may_be_constant) {
     hash ^= hash >> 29;
   }
   const double scale = std::max(std::abs(double(low)), std::abs(double(high)));
-  if (!may_be_constant && !(double(high) - double(low) > 1e-6 * scale)) return false;
+  if (!may_be_constant && !(double(high) - double(low) > 1e-6 * scale)) return;
   const auto at = std::lower_bound(seen_.begin(), seen_.end(), hash);
-  if (at != seen_.end() && *at == hash) return false;
+  if (at != seen_.end() && *at == hash) return;
   seen_.insert(at, hash);
   words_.push_back(word);
-  return true;
 }
 
 template <class T>

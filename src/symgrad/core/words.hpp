@@ -30,7 +30,7 @@ class Words {
 
   void leaves(Rng& rng, int64_t row, int rows);
   void grow(Rng& rng, int size);
-  bool add(const Word& word, bool may_be_constant = false);
+  void add(const Word& word, bool may_be_constant = false);
   template <class F>
   void each(int size, F f) const;
 

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from symgrad.data.dataset import Dataset
 from symgrad.evolution.front import Entry, Front
 from symgrad.language.primitive_set import PrimitiveSet
+from symgrad.replacing import replacing
 from symgrad.search.base import Budget, Search, State
 from symgrad.search.guided import IslandState
 from symgrad.search.plain import Plain
@@ -114,17 +115,9 @@ class Checkpoint:
         header["names"] = self._names
         text = np.frombuffer(json.dumps(header).encode(), np.uint8)
         target = os.path.realpath(self.path)
-        temporary = target + ".tmp"  # always the same: what a killed run leaves is overwritten
-        try:
-            with open(temporary, "wb") as file:
-                np.savez(file, allow_pickle=False, **(arrays | self._data | {"header": text}))
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            raise
+        # Always the same temporary name: what a killed run leaves is overwritten.
+        with replacing(target, f"{target}.tmp") as file:
+            np.savez(file, allow_pickle=False, **(arrays | self._data | {"header": text}))
         self._written = time.perf_counter()
         self._cost = self._written - start
 

@@ -15,6 +15,8 @@ from symgrad.tree.forest import Forest
 from symgrad.tree.tree import Tree
 
 ROUNDS = 10
+"""Most nodes that go."""
+
 STEPS = 5
 """Steps of fitting constants for each shorter tree."""
 
@@ -37,7 +39,7 @@ def prune(front: Front, data: Dataset, loss: Loss, n_jobs: int | None = None) ->
     """
     last = None
     for _ in range(ROUNDS):
-        best = min(front, key=lambda e: _length(e, data, loss), default=None)
+        best = min(front, key=lambda e: length(e, data, loss), default=None)
         if best is None or best is last or best.tree.size == 1:
             return
         fitted = fit_constants(
@@ -78,6 +80,7 @@ def _spliced(tree: Tree, first: int, last: int, kept: slice | None) -> Tree:
     return Tree(joined(tree.code, CONSTANT), joined(tree.value, 1.0), tree.primitives, tree.names)
 
 
-def _length(entry: Entry, data: Dataset, loss: Loss) -> float:
+def length(entry: Entry, data: Dataset, loss: Loss) -> float:
+    """Return the description length of an entry of the front."""
     fit = loss.length(entry.loss, 1.0, data.rows)
     return description_length(entry.tree, fit, data.rows, data.features)
