@@ -27,7 +27,7 @@ from symgrad.dgp.sampling import Sampling
 from symgrad.evolution.diversification import Diversification
 from symgrad.search.base import Budget, run
 from symgrad.search.dgp import DGP
-from symgrad.search.gp import GP, Initialization
+from symgrad.search.gp import GP
 from symgrad.search.presets import preset
 
 RESULTS = Path("results/paper.csv")
@@ -70,9 +70,9 @@ def methods(trees: int, epochs: int) -> dict[str, GP]:
     both: dict[str, dict[str, Any]] = {
         "size 100": {"diversification": Diversification(max_size=100)},
         "size 200": {"diversification": Diversification(max_size=200)},
-        "no elite": {"diversification": Diversification(max_size=50, elites=0)},
-        "depth 2": {"initialization": Initialization(max_depth=2)},
-        "depth 6": {"initialization": Initialization(min_depth=2, max_depth=6)},
+        "no elite": {"diversification": Diversification(elites=0)},
+        "depth 2": {"diversification": Diversification(first_depth=(1, 2))},
+        "depth 6": {"diversification": Diversification(first_depth=(2, 6))},
     }
     for name, changed in both.items():
         table |= {f"gp {name}": replace(gp, **changed), f"dgp {name}": replace(dgp, **changed)}

@@ -24,7 +24,6 @@ from problems import SYNTHETIC
 
 from symgrad import Dataset, DGPRegressor, Tree
 from symgrad.search.base import Budget, run
-from symgrad.search.gp import Initialization
 
 RESULTS = Path("results/recovery.csv")
 KEYS = ["method", "problem", "seed", "trees", "epochs", "budget"]
@@ -43,7 +42,8 @@ def one(
         est = DGPRegressor(max_evaluations=budget, random_state=seed, n_jobs=1).fit(X, y)
         tree, evaluations = est.tree_, est.n_evaluations_
     else:
-        search = replace(methods(trees, epochs)[method], initialization=Initialization(1000))
+        search = methods(trees, epochs)[method]
+        search = replace(search, diversification=replace(search.diversification, population=1000))
         limits = Budget(evaluations=budget, target=1e-24)
         state = run(search, Dataset(X, y, dtype=np.float64), limits, rng)
         best = state.front.most_accurate

@@ -1,4 +1,5 @@
 import _thread
+import importlib.util
 import os
 import threading
 import time
@@ -14,6 +15,18 @@ settings.register_profile(
 # More examples and new ones each time: HYPOTHESIS_PROFILE=deep pytest
 settings.register_profile("deep", deadline=None, max_examples=2000, suppress_health_check=SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+collect_ignore = []
+if importlib.util.find_spec("jax") is None:
+    collect_ignore += [
+        f"test_{name}.py" for name in ("adam", "functions", "kernels", "score", "train")
+    ]
+
+
+def pytest_report_header():
+    return (
+        "JAX is not installed: the tests of the GPU engine are left out" if collect_ignore else ""
+    )
 
 
 @pytest.fixture

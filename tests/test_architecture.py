@@ -15,10 +15,11 @@ LAYERS = {
     "language": 0, "arrays": 0, "replacing": 0, "_core": 0,
     "tree": 1,
     "data": 2,
-    "dgp": 3, "evolution": 3,
-    "search": 4,
+    "gpu": 3,
+    "dgp": 4, "evolution": 4,
+    "search": 5,
 }  # fmt: skip
-SURFACE = "the surface", 5
+SURFACE = "the surface", 6
 """All the rest, one room: demo, estimator, command line, reports, the package itself."""
 
 COVERED_ELSEWHERE: dict[str, str] = {"symgrad.__main__": "test_cli.py"}

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from symgrad import Dataset
+from symgrad.evolution.diversification import Diversification
 from symgrad.search.base import Budget, Stop, run
-from symgrad.search.gp import GP, Initialization
+from symgrad.search.gp import GP
 
 
 def data(rows=100):
@@ -15,7 +16,7 @@ def data(rows=100):
     return Dataset(X, X[:, 0] * X[:, 1] + X[:, 2])
 
 
-SMALL = GP(initialization=Initialization(population=50))
+SMALL = GP(diversification=Diversification(population=50))
 
 
 @pytest.mark.parametrize(
@@ -73,7 +74,7 @@ def test_a_stop_within_a_step_returns_the_state_before_it():
                 raise Stop
             return super().step(state, data, budget)
 
-    search = Interrupted(initialization=Initialization(population=50))
+    search = Interrupted(diversification=Diversification(population=50))
     assert run(search, data(), Budget(iterations=9), np.random.default_rng(0)).iterations == 1
 
 

@@ -20,11 +20,12 @@ from symgrad import DGPRegressor, estimator
 from symgrad.data.dataset import Dataset
 from symgrad.dgp.optimization import Optimization
 from symgrad.evolution.constraints import Constraints
+from symgrad.evolution.diversification import Diversification
 from symgrad.evolution.islands import Islands
 from symgrad.search import checkpoint
 from symgrad.search.base import Budget, run
 from symgrad.search.checkpoint import Checkpoint
-from symgrad.search.gp import GP, Initialization
+from symgrad.search.gp import GP
 from symgrad.search.guided import GuidedDGP
 
 SMALL = Islands(islands=2, population=40, generations=2, plain=2)
@@ -61,7 +62,7 @@ def same(a, b):
 
 SEARCHES = {
     "default": GuidedDGP(islands=SMALL),
-    "gp": GP(initialization=Initialization(population=50)),
+    "gp": GP(diversification=Diversification(population=50)),
 }
 
 
@@ -160,7 +161,7 @@ def test_a_run_that_is_killed_at_any_moment_ends_as_if_it_had_not_been(tmp_path)
         {"constraints": Constraints(exclude=["d"], nesting={"sin": ["sin"]})},
         {
             "preset": "paper", "islands": None,
-            "initialization": Initialization(population=50),
+            "diversification": Diversification(population=50),
             "optimization": Optimization(epochs=5, trees=5),
         },
     ],
@@ -364,7 +365,7 @@ def test_states_are_written_as_often_as_it_is_cheap(file, monkeypatch):
     X, y = table()
     data = Dataset(X, y, dtype=np.float64)
     store = Checkpoint(file, GP(), Budget(), data, 0)
-    state = GP(initialization=Initialization(population=10)).init(
+    state = GP(diversification=Diversification(population=10)).init(
         np.random.default_rng(0), data, Budget()
     )
     write = Checkpoint.write

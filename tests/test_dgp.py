@@ -8,7 +8,7 @@ from symgrad.dgp.sampling import Sampling
 from symgrad.evolution.diversification import Diversification
 from symgrad.search.base import Budget, run
 from symgrad.search.dgp import DGP
-from symgrad.search.gp import GP, Initialization
+from symgrad.search.gp import GP
 
 
 def sums(rows=150, features=30, seed=0):
@@ -18,7 +18,7 @@ def sums(rows=150, features=30, seed=0):
 
 def small(**changes):
     settings = {
-        "initialization": Initialization(population=60),
+        "diversification": Diversification(population=60),
         "optimization": Optimization(epochs=60),
     }
     return DGP(**(settings | changes))
@@ -53,11 +53,11 @@ def test_training_helps_where_features_are_many():
     data = sums()
     gains = []
     for seed in range(3):
-        start = Initialization(population=100)
+        start = Diversification(population=100)
         budget = Budget(evaluations=3000)
-        dgp = DGP(initialization=start, optimization=Optimization(epochs=400))
+        dgp = DGP(diversification=start, optimization=Optimization(epochs=400))
         with_gradient = run(dgp, data, budget, np.random.default_rng(seed))
-        without = run(GP(initialization=start), data, budget, np.random.default_rng(seed))
+        without = run(GP(diversification=start), data, budget, np.random.default_rng(seed))
         gains.append(without.front.most_accurate.loss - with_gradient.front.most_accurate.loss)
     assert np.mean(gains) > 0
 
@@ -83,11 +83,10 @@ def test_of_equal_trees_one_is_trained():
 
 
 def test_sampled_trees_keep_to_the_size_limit():
-    limits = Diversification(generations=0, max_size=5)
+    limits = Diversification(population=60, first_depth=(1, 2), generations=0, max_size=5)
     search = small(
         optimization=Optimization(epochs=100, learning_rate=0.5, leaf_functions=True),
         sampling=Sampling(accept="always"),
-        initialization=Initialization(population=60, max_depth=2),
         diversification=limits,
     )
     data = sums()

@@ -18,7 +18,6 @@ from symgrad.dgp.optimization import Optimization
 from symgrad.evolution.constraints import Constraints
 from symgrad.evolution.diversification import Diversification
 from symgrad.evolution.islands import Islands
-from symgrad.search.gp import Initialization
 
 
 def quick(**changes):
@@ -35,7 +34,7 @@ def paper(**changes):
         "preset": "paper",
         "max_evaluations": 1500,
         "random_state": 0,
-        "initialization": Initialization(population=100),
+        "diversification": Diversification(population=100),
         "optimization": Optimization(epochs=10, trees=10),
     }
     return DGPRegressor(**(settings | changes))
@@ -228,8 +227,9 @@ def test_without_any_valid_formula_the_model_is_the_mean():
     est = paper(
         primitives=PrimitiveSet(["log"]),
         max_evaluations=200,
-        initialization=Initialization(population=50, min_depth=1),
-        diversification=Diversification(generations=1, mutation_depth=(1, 2), crossover=0),
+        diversification=Diversification(
+            population=50, generations=1, mutation_depth=(1, 2), crossover=0
+        ),
     )
     with pytest.warns(ConvergenceWarning, match="mean of y"):
         est.fit(X, y)

@@ -3,6 +3,7 @@ import json
 import os
 import pickle
 import threading
+from dataclasses import replace
 
 import joblib
 import numpy as np
@@ -21,7 +22,6 @@ from symgrad.evolution.constraints import Constraints
 from symgrad.evolution.diversification import Diversification
 from symgrad.evolution.islands import Islands
 from symgrad.files import FORMAT, POLICIES, VERSION, load
-from symgrad.search.gp import Initialization
 from symgrad.tree.exports import KINDS
 
 NAMES = ["BRCA1 (log2)", "<b>", "变量", 'a"b`c\n', "\ud800", "sin"]
@@ -41,10 +41,9 @@ def paper(**changes):
         preset="paper",
         max_evaluations=1500,
         random_state=0,
-        initialization=Initialization(population=100),
         optimization=Optimization(epochs=10, trees=10),
         sampling=Sampling("multinomial"),
-        diversification=Diversification(mutation_depth=(0, 1)),
+        diversification=Diversification(population=100, mutation_depth=(0, 1)),
         **changes,
     )
 
@@ -308,7 +307,7 @@ def test_documents_with_a_missing_key_are_refused(document, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda d: d.update(version=2), "version 2 of the format, and this symgrad reads up to 1"),
+        (lambda d: d.update(version=3), "version 3 of the format, and this symgrad reads up to 2"),
         (lambda d: d.update(version=0), "version must be at least 1, got 0"),
         (lambda d: d.update(version="1"), "version must be a whole number, got '1'"),
         (lambda d: d.update(formula=99), "formula is 99, but there are"),
@@ -352,9 +351,9 @@ def test_older_versions_are_upgraded_step_by_step(document, monkeypatch):
         return lambda d: {new if k == old else k: v for k, v in d.items()}
 
     old = renamed("n_iter", "first")(document)
-    monkeypatch.setattr(files, "VERSION", 3)
-    monkeypatch.setitem(files.UPGRADES, 1, renamed("first", "second"))
-    monkeypatch.setitem(files.UPGRADES, 2, renamed("second", "n_iter"))
+    monkeypatch.setattr(files, "VERSION", 4)
+    monkeypatch.setitem(files.UPGRADES, 2, renamed("first", "second"))
+    monkeypatch.setitem(files.UPGRADES, 3, renamed("second", "n_iter"))
     assert files.restore(old).n_iter_ == document["n_iter"]
 
 
@@ -382,6 +381,15 @@ VERSION_1 = r"""{
   "random_state": 3, "n_jobs": null
  }
 }"""
+
+
+def test_the_first_population_of_version_1_is_kept():
+    document = json.loads(VERSION_1)
+    document["settings"]["initialization"] = {"Initialization": {"population": 70, "min_depth": 2}}
+    made = files.restore(document).diversification
+    assert made == Diversification(population=70, first_depth=(2, 4))
+    document["settings"]["diversification"] = {"Diversification": {"elites": 3}}
+    assert files.restore(document).diversification == replace(made, elites=3)
 
 
 def test_a_file_of_version_1_loads(tmp_path):

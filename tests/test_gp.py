@@ -3,8 +3,9 @@ import pytest
 
 from symgrad import Dataset
 from symgrad.data.evaluate import score
+from symgrad.evolution.diversification import Diversification
 from symgrad.search.base import Budget, run
-from symgrad.search.gp import GP, Initialization
+from symgrad.search.gp import GP
 
 
 def product(rows=200, features=5, seed=0):
@@ -36,4 +37,4 @@ def test_the_number_of_threads_does_not_matter(jobs):
 
 def test_a_population_of_one_is_refused():
     with pytest.raises(ValueError, match="population"):
-        Initialization(population=1)
+        Diversification(population=1)

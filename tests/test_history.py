@@ -2,9 +2,9 @@ import numpy as np
 
 from symgrad import DGPRegressor
 from symgrad.dgp.optimization import Optimization
+from symgrad.evolution.diversification import Diversification
 from symgrad.evolution.islands import Islands
 from symgrad.history import COLUMNS
-from symgrad.search.gp import Initialization
 
 
 def data():
@@ -35,7 +35,7 @@ def test_so_is_the_paper_preset_in_the_same_units():
         "paper",
         max_evaluations=1500,
         random_state=0,
-        initialization=Initialization(population=100),
+        diversification=Diversification(population=100),
         optimization=Optimization(epochs=10, trees=10),
     )
     check(est.fit(X, y), y)

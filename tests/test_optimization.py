@@ -100,7 +100,7 @@ def test_weights_change_the_fit():
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("epochs", -1), ("batch_size", 0), ("batch_size", 513), ("learning_rate", 0),
+    [("epochs", -1), ("batch_size", 0), ("learning_rate", 0),
      ("edge_learning_rate", -1), ("start_probability", 1), ("edge_strength", 1),
      ("added_leaf", "none"), ("zero_one", -1), ("trees", 0)],
 )  # fmt: skip

@@ -12,9 +12,9 @@ import pytest
 from rich.console import Console
 
 from symgrad import DGPRegressor
+from symgrad.evolution.diversification import Diversification
 from symgrad.evolution.islands import Islands
 from symgrad.progress import LONGEST, Progress, duration
-from symgrad.search.gp import Initialization
 
 SMALL = Islands(islands=2, population=40, generations=2)
 
@@ -31,7 +31,7 @@ def quick(**changes):
 
 
 def paper():
-    return quick(preset="paper", islands=None, initialization=Initialization(population=50))
+    return quick(preset="paper", islands=None, diversification=Diversification(population=50))
 
 
 def console(terminal):

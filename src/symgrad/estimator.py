@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,7 @@ from symgrad.dgp.sampling import Sampling
 from symgrad.evolution.constraints import Constraints, indices
 from symgrad.evolution.diversification import Diversification
 from symgrad.evolution.islands import Islands
+from symgrad.gpu.device import check as check_device
 from symgrad.history import History
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.model import CHOICES, Box, Formula, choose, formulas
@@ -31,19 +32,15 @@ from symgrad.progress import Progress, watched
 from symgrad.search.base import Budget, State
 from symgrad.search.checkpoint import Checkpoint
 from symgrad.search.dgp import DGP
-from symgrad.search.gp import Initialization
 from symgrad.search.guided import GuidedDGP
 from symgrad.search.presets import preset
 from symgrad.search.prune import prune
 from symgrad.tree.tree import Tree
 from symgrad.views import Views
 
-if TYPE_CHECKING:
-    pass
-
 DEFAULT_EVALUATIONS = {"default": 500_000, "paper": 100_000}
 POLICIES = (
-    "islands", "constraints", "initialization", "optimization", "sampling", "diversification",
+    "islands", "constraints", "optimization", "sampling", "diversification",
 )  # fmt: skip
 LARGE = 20_000_000
 """Numbers in X from which the search has them in float32 only."""
@@ -81,15 +78,19 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Seconds. The iteration at hand is finished first.
     islands : Islands, optional
         How the default preset evolves.
-    initialization, optimization, sampling, diversification : optional
-        The paper preset's first population (`Initialization`), training of relaxed trees
-        (`Optimization`), return to discrete ones (`Sampling`) and genetic operators
-        (`Diversification`). The default preset trains relaxed trees if `optimization` is given.
+    optimization, sampling, diversification : optional
+        The paper preset's training of relaxed trees (`Optimization`), return to discrete ones
+        (`Sampling`), population and genetic operators (`Diversification`). The default preset
+        trains relaxed trees if `optimization` is given.
     random_state : int, RandomState or None
         Seed. With the same seed and no `time_limit` the result is the same, bit for bit, for any
         `n_jobs`.
     n_jobs : int, optional
         Number of threads; by default all cores.
+    device : {"cpu", "gpu", "auto"}
+        Where relaxed trees are trained, and long tables scored for the paper preset: by the
+        native core, by JAX on a GPU (``pip install symgrad[gpu]``), or on a GPU if there is one
+        and the work is large enough for it to win. The result depends on it.
 
     Attributes
     ----------
@@ -133,12 +134,12 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         max_evaluations: int | None = None,
         time_limit: float | None = None,
         islands: Islands | None = None,
-        initialization: Initialization | None = None,
         optimization: Optimization | None = None,
         sampling: Sampling | None = None,
         diversification: Diversification | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
     ):
         self.preset = preset
         self.primitives = primitives
@@ -149,12 +150,12 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.max_evaluations = max_evaluations
         self.time_limit = time_limit
         self.islands = islands
-        self.initialization = initialization
         self.optimization = optimization
         self.sampling = sampling
         self.diversification = diversification
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
 
     def fit(
         self,
@@ -285,7 +286,8 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
             known = ", ".join(CHOICES)
             wrong = self.model_selection
             raise ValueError(f"model_selection must be one of {known}, got {wrong!r}")
-        search = preset(self.preset)
+        check_device(self.device)
+        search = preset(self.preset, self.device)
         changes: dict[str, Any] = {"n_jobs": self.n_jobs}
         for name in POLICIES:
             if getattr(self, name) is None:

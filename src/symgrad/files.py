@@ -31,7 +31,6 @@ from symgrad.history import COLUMNS, frame
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.model import Box
 from symgrad.replacing import replacing
-from symgrad.search.gp import Initialization
 from symgrad.tree.names import FeatureNames
 from symgrad.tree.tree import Tree
 
@@ -39,15 +38,29 @@ T = TypeVar("T")
 Document = dict[str, Any]
 
 FORMAT = "symgrad model"
-VERSION = 1
+VERSION = 2
 
-UPGRADES: dict[int, Callable[[Document], Document]] = {}
+
+def _from_1(document: Document) -> Document:
+    """Take in the first population, which was a setting of its own; there was no device."""
+    settings = dict(_take(document, "settings", dict))
+    first = settings.pop("initialization", None)
+    if isinstance(first, dict) and isinstance(first.get("Initialization"), dict):
+        old = {"population": 500, "min_depth": 1, "max_depth": 4} | first["Initialization"]
+        given = settings.get("diversification") or {"Diversification": {"max_size": 50}}
+        depths = {"tuple": [old["min_depth"], old["max_depth"]]}
+        more = {"population": old["population"], "first_depth": depths}
+        settings["diversification"] = {"Diversification": given["Diversification"] | more}
+    return document | {"settings": {"device": "cpu"} | settings}
+
+
+UPGRADES: dict[int, Callable[[Document], Document]] = {1: _from_1}
 """By version: what makes a document one of the next version."""
 
 POLICIES: dict[str, type[Any]] = {
     cls.__name__: cls
     for cls in (
-        Constraints, Diversification, Initialization, Islands, Loss, Optimization, Sampling,
+        Constraints, Diversification, Islands, Loss, Optimization, Sampling,
     )
 }  # fmt: skip
 """Settings that are objects."""

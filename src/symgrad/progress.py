@@ -20,6 +20,7 @@ from rich.text import Text
 
 from symgrad.data.dataset import Dataset
 from symgrad.evolution.front import Entry, Front
+from symgrad.gpu import device
 from symgrad.model import formulas
 from symgrad.search.base import Budget, Search, State, Stop, run
 from symgrad.search.checkpoint import Checkpoint
@@ -99,6 +100,8 @@ class Progress:
             self(start)
 
     def __enter__(self) -> Progress:
+        self._calm = self._title
+        device.notices.append(self._notice)
         if self.interrupt:
             self._handler: Any = signal.signal(signal.SIGINT, self._on_signal)
         jupyter = self.console.is_jupyter
@@ -110,6 +113,7 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: Any, trace: TracebackType | None
     ) -> None:
+        device.notices.remove(self._notice)
         if self.interrupt:
             signal.signal(signal.SIGINT, self._handler)
         try:
@@ -209,6 +213,12 @@ class Progress:
         parts = [duration(self._state.seconds), self._left()[1], self._numbers(), self._formula]
         line = "   ".join(part for part in parts if part)
         self.console.print(line, soft_wrap=True, highlight=False, markup=False)
+
+    def _notice(self, what: str) -> None:
+        """Say what takes time besides the search; nothing once it is over."""
+        self._title = f"{self._calm}: {what}" if what else self._calm
+        if what and self._live is None:
+            self.console.print(self._title, highlight=False, markup=False)
 
     def _on_signal(self, signum: int, frame: FrameType | None) -> None:
         if self.stopped:

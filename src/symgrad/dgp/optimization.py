@@ -14,6 +14,7 @@ from threadpoolctl import ThreadpoolController
 from symgrad import _core
 from symgrad.arrays import threads
 from symgrad.data.dataset import Dataset
+from symgrad.gpu.device import LEAST_TRAINING, training_layout, wins
 from symgrad.tree.forest import Forest
 
 MAX_BATCH = 512
@@ -33,8 +34,8 @@ class Optimization:
     edge_learning_rate : float, optional
         Of the edge values; by default the same.
     batch_size : int
-        Rows per step, 1 to 512. Open in the paper. 256 costs little more noise than all rows and
-        bounds the time on long tables.
+        Rows per step; on the CPU at most 512. Open in the paper. 256 costs little more noise
+        than all rows and bounds the time on long tables.
     start_probability : float, optional
         First weight of a node's own primitive. The paper starts from logit 1, which at 100
         features is a weight of .03: the tree is forgotten before training starts. With .9 it is
@@ -79,8 +80,8 @@ class Optimization:
     def __post_init__(self) -> None:
         if self.epochs < 0:
             raise ValueError(f"epochs must not be negative, got {self.epochs}")
-        if not 1 <= self.batch_size <= MAX_BATCH:
-            raise ValueError(f"batch_size must be from 1 to {MAX_BATCH}, got {self.batch_size}")
+        if self.batch_size < 1:
+            raise ValueError(f"batch_size must be positive, got {self.batch_size}")
         for name in ("learning_rate", "edge_learning_rate"):
             value = getattr(self, name)
             if value is not None and not value > 0:
@@ -158,6 +159,7 @@ def optimize(
     *,
     random_pick: bool = False,
     n_jobs: int | None = None,
+    device: str = "cpu",
     details: bool = False,
 ) -> Optimized:
     """Relax the trees, train them, and draw a primitive for every node.
@@ -181,8 +183,10 @@ def optimize(
         Draw primitives with their weights as probabilities instead of the greatest.
     n_jobs : int, optional
         Number of threads; it does not change the result.
+    device : {"cpu", "gpu", "auto"}
+        Where; see `DGPRegressor`. Results of the two differ by rounding, and by what is drawn.
     details : bool
-        Return all logits and gradients too; for few trees only.
+        Return all logits and gradients too, from the CPU; for few trees only.
     """
     assert dataset.y is not None
     dtype = dataset.X.dtype
@@ -196,6 +200,11 @@ def optimize(
     options.random = random_pick
     options.seed = int(rng.integers(2**63))
     nodes, features = len(forest.code), dataset.features
+    work = float(nodes) * min(options.batch, dataset.rows) * options.epochs
+    if not details and wins(device, work, LEAST_TRAINING if device == "auto" else 0):
+        return _on_gpu(forest, X, y, weights if weights.size else None, dataset, options)
+    if options.batch > MAX_BATCH:
+        raise ValueError(f"batch_size must be at most {MAX_BATCH} on the CPU, got {options.batch}")
     pick, added = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
     strength, probability = np.empty(nodes, dtype), np.empty(nodes, dtype)
     losses = np.zeros((2, len(forest)))
@@ -210,6 +219,17 @@ def optimize(
     return Optimized(
         forest, pick, added, strength, probability, losses, features, detail if details else None
     )
+
+
+def _on_gpu(
+    forest: Forest, X: Any, y: Any, weights: Any, dataset: Dataset, options: Any
+) -> Optimized:
+    from symgrad.gpu.memory import limit
+    from symgrad.gpu.train import train
+
+    layout = training_layout(min(options.batch, len(X)))
+    made = train(forest, X, y, weights, deviation(dataset), options, layout, limit())
+    return Optimized(forest, *made, dataset.features)
 
 
 def deviation(dataset: Dataset) -> float:

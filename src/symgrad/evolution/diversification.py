@@ -14,10 +14,15 @@ from symgrad.tree.generate import sprout
 
 @dataclass(frozen=True)
 class Diversification:
-    """The paper's genetic operators and their rates.
+    """The paper's population and genetic operators.
 
     Attributes
     ----------
+    population : int
+        Number of trees; the paper's 500.
+    first_depth : tuple of int
+        Range of the depth bounds of the first trees, made by ramped half-and-half. Open in the
+        paper, which says "simple trees".
     generations : int
         Generations per iteration.
     crossover, mutation : float
@@ -33,6 +38,8 @@ class Diversification:
         Limits on trees. Open in the paper.
     """
 
+    population: int = 500
+    first_depth: tuple[int, int] = (1, 4)
     generations: int = 20
     crossover: float = 0.5
     mutation: float = 0.5
@@ -40,9 +47,11 @@ class Diversification:
     mutation_depth: tuple[int, int] = (0, 2)
     elites: int = 1
     max_depth: int = 17
-    max_size: int = 100
+    max_size: int = 50
 
     def __post_init__(self) -> None:
+        if self.population < 2:
+            raise ValueError(f"population must be at least 2, got {self.population}")
         for name in ("crossover", "mutation"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} must be a probability, got {getattr(self, name)}")
@@ -52,9 +61,10 @@ class Diversification:
         for name in ("tournament", "max_depth", "max_size"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
-        low, high = self.mutation_depth
-        if not 0 <= low <= high <= 16:
-            raise ValueError(f"mutation_depth must be ascending in 0 to 16, got {(low, high)}")
+        for name in ("first_depth", "mutation_depth"):
+            low, high = getattr(self, name)
+            if not 0 <= low <= high <= 16:
+                raise ValueError(f"{name} must be ascending in 0 to 16, got {(low, high)}")
 
 
 @dataclass(frozen=True)

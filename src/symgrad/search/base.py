@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from symgrad.data.dataset import Dataset
 from symgrad.data.evaluate import score
 from symgrad.evolution.front import Front
+from symgrad.gpu.device import LEAST_SCORING, scoring_layout, wins
 from symgrad.tree.forest import Forest
 
 
@@ -107,6 +108,7 @@ class Search(ABC):
 
     scale: bool = False
     n_jobs: int | None = None
+    device: str = "cpu"
 
     @abstractmethod
     def init(self, rng: np.random.Generator, data: Dataset, budget: Budget) -> State:
@@ -124,7 +126,13 @@ class Search(ABC):
         self, state: State, forest: Forest, data: Dataset
     ) -> tuple[NDArray[np.float64], State]:
         """Score trees, count them, and offer them to the front."""
-        loss = score(forest, data, scale=self.scale, n_jobs=self.n_jobs).mse
+        work = float(len(forest.code)) * data.rows
+        if data.X.dtype == np.float32 and wins(self.device, work, LEAST_SCORING):
+            from symgrad.gpu.score import score as score_on_gpu
+
+            loss = score_on_gpu(forest, data, scale=self.scale, layout=scoring_layout()).mse
+        else:
+            loss = score(forest, data, scale=self.scale, n_jobs=self.n_jobs).mse
         state.front.offer(forest, loss)
         return loss, replace(state, evaluations=state.evaluations + len(forest))
 

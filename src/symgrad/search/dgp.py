@@ -36,6 +36,7 @@ class DGP(GP):
             self.optimization,
             random_pick=self.sampling.method == "multinomial",
             n_jobs=self.n_jobs,
+            device=self.device,
         )
         sampled = sample(relaxed, self.sampling)
         fits = np.flatnonzero(sampled.sizes <= self.diversification.max_size)

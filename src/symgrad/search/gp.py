@@ -14,27 +14,6 @@ from symgrad.tree.generate import generate
 
 
 @dataclass(frozen=True)
-class Initialization:
-    """The first population: ramped half-and-half.
-
-    Attributes
-    ----------
-    population : int
-        Number of trees; the paper's 500.
-    min_depth, max_depth : int
-        Range of the depth bounds. Open in the paper, which says "simple trees".
-    """
-
-    population: int = 500
-    min_depth: int = 1
-    max_depth: int = 4
-
-    def __post_init__(self) -> None:
-        if self.population < 2:
-            raise ValueError(f"population must be at least 2, got {self.population}")
-
-
-@dataclass(frozen=True)
 class GP(Search):
     """Genetic programming with the paper's operators.
 
@@ -46,23 +25,23 @@ class GP(Search):
     """
 
     primitives: PrimitiveSet = field(default_factory=PrimitiveSet.paper)
-    initialization: Initialization = field(default_factory=Initialization)
     diversification: Diversification = field(default_factory=Diversification)
     scale: bool = False
     standardize: bool = False
     n_jobs: int | None = None
+    device: str = "cpu"
 
     def init(self, rng: np.random.Generator, data: Dataset, budget: Budget) -> State:
         """Generate and score the first population."""
-        i = self.initialization
+        first, last = self.diversification.first_depth
         population = generate(
             rng,
-            i.population,
+            self.diversification.population,
             data.features,
             primitives=self.primitives,
             feature_names=data.names,
-            min_depth=i.min_depth,
-            max_depth=i.max_depth,
+            min_depth=first,
+            max_depth=last,
         )
         state = State(rng, population, np.full(len(population), np.inf))
         loss, state = self.evaluate(state, population, data)

@@ -93,6 +93,7 @@ class GuidedDGP(Search):
     sampling: Sampling = field(default_factory=Sampling)
     scale: bool = True
     n_jobs: int | None = None
+    device: str = "cpu"
 
     def init(self, rng: np.random.Generator, data: Dataset, budget: Budget) -> IslandState:
         """Generate the islands' first populations."""

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from symgrad.dgp.optimization import Optimization
 from symgrad.dgp.sampling import Sampling
-from symgrad.evolution.diversification import Diversification
 from symgrad.search.dgp import DGP
 from symgrad.search.guided import GuidedDGP
 
@@ -15,7 +14,6 @@ PRESETS: dict[str, DGP | GuidedDGP] = {
     # and a high rate moves it in few epochs (the paper: .005 and 1,000): see docs/method.md.
     "paper": DGP(
         standardize=True,
-        diversification=Diversification(max_size=50),
         optimization=Optimization(
             trees=100,
             epochs=100,
@@ -33,8 +31,11 @@ PRESETS: dict[str, DGP | GuidedDGP] = {
 }
 
 
-def preset(name: str) -> DGP | GuidedDGP:
-    """Return the search of that name."""
+def preset(name: str, device: str = "cpu") -> DGP | GuidedDGP:
+    """Return the search of that name. On a GPU the paper's trains all trees, as published."""
     if name not in PRESETS:
         raise ValueError(f"preset must be one of {', '.join(PRESETS)}, got {name!r}")
-    return replace(PRESETS[name])
+    search = PRESETS[name]
+    if device == "gpu" and isinstance(search, DGP):
+        search = replace(search, optimization=replace(search.optimization, trees=None))
+    return replace(search, device=device)
