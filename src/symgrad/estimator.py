@@ -197,7 +197,7 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if gone:
             exact = exact.select([j for j in range(exact.features) if j not in set(gone)])
         data = _working(exact, rng, search)
-        history = History(search, data)
+        history = History(search, data, store.history if store else None)
         state = watched(search, data, exact, budget, rng, progress, store, history)
         self.history_ = history.table
         if default:
