@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -305,14 +306,16 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         search = replace(search, **changes)
         if self.max_size is None:
             return search
+        if not isinstance(self.max_size, Integral):
+            raise ValueError(f"max_size must be a whole number, got {self.max_size!r}")
         part = "islands" if isinstance(search, GuidedDGP) else "diversification"
         return replace(search, **{part: replace(getattr(search, part), max_size=self.max_size)})
 
     def _budget(self) -> Budget:
         for name in ("max_evaluations", "time_limit"):
             value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise ValueError(f"{name} must be positive, got {value}")
+            if value is not None and not (isinstance(value, Real) and value > 0):
+                raise ValueError(f"{name} must be positive, got {value!r}")
         evaluations = self.max_evaluations
         if evaluations is None and self.time_limit is None:
             evaluations = DEFAULT_EVALUATIONS[self.preset]
