@@ -314,7 +314,7 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _budget(self) -> Budget:
         for name in ("max_evaluations", "time_limit"):
             value = getattr(self, name)
-            if value is not None and not (isinstance(value, Real) and value > 0):
+            if value is not None and not (isinstance(value, Real) and float(value) > 0):
                 raise ValueError(f"{name} must be positive, got {value!r}")
         evaluations = self.max_evaluations
         if evaluations is None and self.time_limit is None:
