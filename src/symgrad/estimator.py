@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -306,10 +306,12 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         search = replace(search, **changes)
         if self.max_size is None:
             return search
-        if not isinstance(self.max_size, Integral):
+        if not float(self.max_size).is_integer():
             raise ValueError(f"max_size must be a whole number, got {self.max_size!r}")
         part = "islands" if isinstance(search, GuidedDGP) else "diversification"
-        return replace(search, **{part: replace(getattr(search, part), max_size=self.max_size)})
+        return replace(
+            search, **{part: replace(getattr(search, part), max_size=int(self.max_size))}
+        )
 
     def _budget(self) -> Budget:
         for name in ("max_evaluations", "time_limit"):
