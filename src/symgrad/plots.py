@@ -105,6 +105,7 @@ def _front(ax: Any, estimator: DGPRegressor) -> Any:
     else:
         ax.set_ylim(0, 1.05)
     ax.set_xlim(left=0)
+    ax.locator_params(axis="x", integer=True)
     ax.set_xlabel("size (nodes)")
     ax.set_ylabel("error (1 − R²)")
     ax.set_title("Formulas by size")
