@@ -1,4 +1,4 @@
-"""Makes the pictures of docs/reports.md: ``python docs/pictures.py``.
+"""Makes the pictures of docs/reports.md and docs/how.md: ``python docs/pictures.py``.
 
 The report needs Chromium or Chrome; without one its picture is left as it is.
 """
@@ -14,6 +14,7 @@ from typing import Any
 
 import matplotlib
 import matplotlib.pyplot as plt
+import pictures_how
 from PIL import Image
 
 HERE = Path(__file__).resolve().parent
@@ -33,6 +34,7 @@ def example() -> dict[str, Any]:
 def main() -> None:
     """Write all pictures."""
     matplotlib.use("Agg")
+    pictures_how.main()
     names = example()
     X, y, est = names["X"], names["y"], names["est"]
     folder = HERE / "pictures"

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import symgrad
-from symgrad import cli
+from symgrad import cli, tables
 
 ROOT = Path(__file__).resolve().parent.parent
 QUICK = ("--evaluations", "5000", "--jobs", "1")
@@ -112,7 +112,6 @@ MISSING = (("nothing.csv",), ("data.csv", "--target", "Y"))
         (("fit", "data.csv", "--drop", "nam"), ("'nam'", "'name'")),
         (("show", "data.csv"), ("cannot load data.csv",)),
         (("predict", "nothing.json", "data.csv"), ("no file nothing.json",)),
-        (("fit", "data.csv", "--drop", "name", "--checkpoint", "data.csv"), ("no checkpoint",)),
     ],
 )
 def test_wrong_files_and_columns_have_exit_code_1(folder, args, words):
@@ -138,6 +137,10 @@ def test_wrong_files_and_columns_have_exit_code_1(folder, args, words):
         (("fit", "data.csv", "--max-size", "0"), ("max_size",)),
         (("fit", "data.csv", "--out", "no/m.json"), ("--out", "no/m.json")),
         (("fit", "data.csv", "--out", "."), ("--out", "folder")),
+        (("fit", "data.csv", "--report", "no/r.html"), ("--report", "no/r.html")),
+        (("fit", "data.csv", "--report", "data.csv"), ("--report", "overwrite", "data.csv")),
+        (("predict", "data.csv", "x.csv", "--out", "data.csv"), ("--out", "overwrite")),
+        (("fit", "data.csv", "--checkpoint", "data.csv"), ("--checkpoint", "overwrite")),
         (("fit", "data.csv", "--target", "y", "--features", "a,y"), ("'y'", "--features")),
         (("fit", "data.csv", "--target", "y", "--drop", "y"), ("'y'", "--drop")),
         (("predict", "m.json", "data.csv", "--out", "p.xls"), ("csv, tsv or parquet",)),
@@ -317,7 +320,24 @@ def test_a_finished_checkpoint_gives_the_same_answer(folder):
     assert one.stdout == two.stdout
 
 
+def test_what_cannot_be_written_is_found_out_before_the_search(folder, monkeypatch):
+    def refused(**_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", refused)
+    result = call("fit", "data.csv", "--out", "m.json")
+    assert result.exit_code == 2
+    assert "--out cannot be m.json: Permission denied" in result.stderr
+
+
+def test_help_and_mistakes_do_not_wait_for_scikit_learn():
+    code = "import sys, symgrad.cli; print({'sklearn', 'pandas', 'sympy'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
 def test_version_and_help():
+    assert tables.KINDS in cli.TABLE
     assert call("--version").stdout == f"symgrad {symgrad.__version__}\n"
     shown = call("--help").stdout
     for name in ("fit", "predict", "show", "export", "demo"):

@@ -170,7 +170,7 @@ def test_from_strings_errors():
         ([-1, ADD], [0, 0], [0, 2], "lacks arguments"),
         ([-1, -2], [0, 0], [0, 2], "instead of one"),
         ([-1, -2, ADD], [0] * 3, [0, 1, 3], "lacks arguments"),
-        ([-1, 25], [0, 0], [0, 2], "unknown code 25"),
+        ([-1, len(CODE_OF)], [0, 0], [0, 2], f"unknown code {len(CODE_OF)}"),
         ([-1, 64], [0, 0], [0, 2], "unknown code 64"),
         ([-1, 2**31 - 1], [0, 0], [0, 2], "unknown code"),
         ([~3], [0], [0, 1], "feature 3 is out of range: there are 3 names"),

@@ -1,4 +1,7 @@
+import json
+
 import numpy as np
+import pytest
 
 from symgrad import DGPRegressor
 from symgrad.dgp.optimization import Optimization
@@ -27,6 +30,28 @@ def test_the_default_search_is_recorded():
     X, y = data()
     islands = Islands(islands=2, population=50, generations=3)
     check(DGPRegressor(max_evaluations=3000, random_state=0, islands=islands).fit(X, y), y)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"version": 1}, "a checkpoint of version 1, and this symgrad reads version 2"),
+        ({"history": [[1.0, 2.0]]}, "no checkpoint, or a damaged one"),
+        ({"history": [[np.nan, 0.1, 0.1, 2.0]]}, "no checkpoint, or a damaged one"),
+    ],
+)
+def test_checkpoints_without_a_history_are_refused(tmp_path, changes, sentence):
+    file = tmp_path / "run.npz"
+    est = DGPRegressor(max_evaluations=1000, random_state=0, islands=Islands(population=50))
+    est.fit(*data(), checkpoint=file)
+    with np.load(file) as archive:
+        arrays = dict(archive)
+    assert len(arrays["history"]) == len(est.history_) > 0
+    arrays["history"] = np.array(changes.pop("history", arrays["history"]))
+    text = json.dumps(json.loads(arrays["header"].tobytes()) | changes).encode()
+    np.savez(file, **(arrays | {"header": np.frombuffer(text, np.uint8)}))
+    with pytest.raises(ValueError, match=sentence):
+        est.fit(*data(), checkpoint=file)
 
 
 def test_so_is_the_paper_preset_in_the_same_units():

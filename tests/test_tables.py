@@ -55,6 +55,14 @@ def read_all(path):
 
 
 COMPLAINTS = {
+    "several": (
+        "a,b,c\n1,x,\n3,y,2\n",
+        "column 'b' holds 'x' in row 2 of {path}, which is no number; such cells are in 'c', too",
+    ),
+    "no values": ("a,b\n1,\n3,\n", "column 'b' of {path} has no values"),
+    "semicolons": ("a;b\n1,5;2\n", "has semicolons between its cells, and .csv files need commas"),
+    "tabs": ("a\tb\n1\t2\n", "has tabs between its cells"),
+    "index": (",a\n0,1\n", "column 1 of {path} has no name (an index of pandas?"),
     "text": ("a,b\n1,2\n3,x4\n", "column 'b' holds 'x4' in row 3 of {path}, which is no number"),
     "blank lines": ("a,b\n\n1,2\n\n3,x4\n", "column 'b' holds 'x4' in row 5"),
     "quoted newline": ('a,"b\nc"\n1,2\n3,4\nx,5\n', "column 'a' holds 'x' in row 5"),

@@ -10,27 +10,30 @@ import csv
 import functools
 import re
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
-import numpy as np
-import pandas as pd
 import typer
 from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from symgrad import __version__, tables
-from symgrad.estimator import DGPRegressor
-from symgrad.files import load
-from symgrad.progress import Progress, duration
+from symgrad import __version__
 from symgrad.tree.exports import KINDS
+
+if TYPE_CHECKING:  # commands import them, so that --help and mistakes need not wait
+    import pandas as pd
+
+    from symgrad import tables
+    from symgrad.estimator import DGPRegressor
 
 F = TypeVar("F", bound=Callable[..., Any])
 INTERRUPTED = 130
+TABLE = "Table: csv, tsv or parquet, each also with .gz."
 WIDE = 10_000
 """Width of tables that are written to a file or a pipe: nothing is cut."""
 
@@ -125,7 +128,7 @@ def _options(
 @app.command()
 @complaining
 def fit(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help=f"Table: {tables.KINDS}.")],
+    data: Annotated[Path, typer.Argument(metavar="DATA", help=TABLE)],
     target: Annotated[
         str | None, typer.Option(help="Column to explain; by default the last one.")
     ] = None,
@@ -153,12 +156,15 @@ def fit(
     ] = None,
 ) -> None:
     """Search for a formula of a column in terms of the others."""
+    from symgrad import tables
+    from symgrad.progress import Progress, duration
+
+    for name, path in (("--out", out), ("--report", report), ("--checkpoint", checkpoint)):
+        _check_output(name, path, data)
     est = _estimator(
         preset=preset, primitives=functions(primitives), max_size=max_size,
         max_evaluations=evaluations, time_limit=seconds, random_state=seed, n_jobs=jobs,
     )  # fmt: skip
-    for name, path in (("--out", out), ("--report", report), ("--checkpoint", checkpoint)):
-        _check_output(name, path)
     X, y = _training(tables.read(data), target, names(features), names(drop))
     progress = Progress(Console(stderr=True), keep=False, interrupt=True)
     start = time.perf_counter()
@@ -191,14 +197,18 @@ def fit(
 @complaining
 def predict(
     model: Model,
-    data: Annotated[Path, typer.Argument(metavar="DATA", help=f"Table: {tables.KINDS}.")],
+    data: Annotated[Path, typer.Argument(metavar="DATA", help=TABLE)],
     out: Annotated[
         Path | None, typer.Option(help="File for the predictions; by default they are printed.")
     ] = None,
 ) -> None:
     """Print or write what a model predicts for new rows."""
+    import pandas as pd
+
+    from symgrad import tables
+
     if out is not None:
-        _check_output("--out", out)
+        _check_output("--out", out, model, data)
         try:
             tables.check_kind(out)
         except ValueError as error:
@@ -216,6 +226,8 @@ def predict(
 @complaining
 def show(model: Model) -> None:
     """Show a model: its formula, its front, its settings."""
+    from symgrad.estimator import DGPRegressor
+
     est = _load(model)
     console = Console(highlight=False)
     if not console.is_terminal:
@@ -250,7 +262,7 @@ def export(
     """Print or write the formula of a model as source code."""
     if kind not in KINDS:
         raise typer.BadParameter(f"KIND must be one of {', '.join(KINDS)}, got {kind!r}.")
-    _check_output("--out", out)
+    _check_output("--out", out, model)
     text = _load(model).export(kind).rstrip("\n") + "\n"
     if out is None:
         print(text, end="")
@@ -270,6 +282,8 @@ def demo() -> None:
 
 def _estimator(**settings: Any) -> DGPRegressor:
     """Return an estimator; settings it would refuse are bad usage."""
+    from symgrad.estimator import DGPRegressor
+
     est = DGPRegressor(**settings)
     if settings["n_jobs"] is not None and settings["n_jobs"] < 1:
         raise typer.BadParameter(f"--jobs must be positive, got {settings['n_jobs']}.")
@@ -286,14 +300,21 @@ def _estimator(**settings: Any) -> DGPRegressor:
     return est
 
 
-def _check_output(name: str, path: Path | None) -> None:
-    """Refuse a file that cannot be written before the work is done."""
+def _check_output(name: str, path: Path | None, *given: Path) -> None:
+    """Refuse a file that cannot be written, or that is read, before the work is done."""
     if path is None:
         return
     if path.is_dir():
         raise typer.BadParameter(f"{name} must be a file, but {path} is a folder.")
     if not path.parent.is_dir():
         raise typer.BadParameter(f"{name} must be in a folder that exists, got {path}.")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise typer.BadParameter(f"{name} cannot be {path}: {error.strerror}.") from None
+    if path.exists() and any(p.exists() and path.samefile(p) for p in given):
+        raise typer.BadParameter(f"{name} would overwrite what is read, {path}.")
 
 
 def _training(
@@ -314,7 +335,7 @@ def _training(
     y = table.numbers([target])[target]
     if len(y) < 2:
         raise ValueError(f"{table.path} has one row, and at least two are needed")
-    if np.ptp(y) == 0:
+    if y.min() == y.max():
         raise ValueError(
             f"column {target!r} of {table.path} is constant (every value is {y[0]:g}), so there is "
             "nothing to explain"
@@ -326,6 +347,8 @@ def _training(
 
 
 def _load(path: Path) -> DGPRegressor:
+    from symgrad.files import load
+
     if not path.exists():
         raise ValueError(f"there is no file {path}")
     return load(path)
@@ -333,6 +356,8 @@ def _load(path: Path) -> DGPRegressor:
 
 def _new_rows(est: DGPRegressor, table: tables.Table) -> Any:
     """Return rows for a model; columns that its formula does not use need not be there."""
+    import pandas as pd
+
     wanted = [est.tree_.names[j] for j in range(est.n_features_in_)]
     named = hasattr(est, "feature_names_in_")
     if not named and len(table.columns) == len(wanted):  # the model knows places, not names

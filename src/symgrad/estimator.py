@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -198,7 +199,7 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if gone:
             exact = exact.select([j for j in range(exact.features) if j not in set(gone)])
         data = _working(exact, rng, search)
-        history = History(search, data)
+        history = History(search, data, store.history if store else None)
         state = watched(search, data, exact, budget, rng, progress, store, history)
         self.history_ = history.table
         if default:
@@ -307,14 +308,18 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         search = replace(search, **changes)
         if self.max_size is None:
             return search
+        if not float(self.max_size).is_integer():
+            raise ValueError(f"max_size must be a whole number, got {self.max_size!r}")
         part = "islands" if isinstance(search, GuidedDGP) else "diversification"
-        return replace(search, **{part: replace(getattr(search, part), max_size=self.max_size)})
+        return replace(
+            search, **{part: replace(getattr(search, part), max_size=int(self.max_size))}
+        )
 
     def _budget(self) -> Budget:
         for name in ("max_evaluations", "time_limit"):
             value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise ValueError(f"{name} must be positive, got {value}")
+            if value is not None and not (isinstance(value, Real) and float(value) > 0):
+                raise ValueError(f"{name} must be positive, got {value!r}")
         evaluations = self.max_evaluations
         if evaluations is None and self.time_limit is None:
             evaluations = DEFAULT_EVALUATIONS[self.preset]

@@ -20,6 +20,8 @@ class History:
         What is watched.
     data : Dataset
         The data it sees.
+    rows : list of tuples, optional
+        Where to take it down: a list that may hold what was before, and grows.
 
     Examples
     --------
@@ -31,9 +33,14 @@ class History:
     ['evaluations', 'seconds', 'error', 'size']
     """
 
-    def __init__(self, search: Search, data: Dataset):
+    def __init__(
+        self,
+        search: Search,
+        data: Dataset,
+        rows: list[tuple[int, float, float, int]] | None = None,
+    ):
         assert data.y is not None
-        self.rows: list[tuple[int, float, float, int]] = []
+        self.rows = [] if rows is None else rows
         mean = np.average(data.y, weights=data.weights)
         variance = float(np.average((data.y - mean) ** 2, weights=data.weights))
         self.worst = 1.0 if search.scale else variance  # scaled errors are relative already

@@ -105,6 +105,7 @@ def _front(ax: Any, estimator: DGPRegressor) -> Any:
     else:
         ax.set_ylim(0, 1.05)
     ax.set_xlim(left=0)
+    ax.locator_params(axis="x", integer=True)
     ax.set_xlabel("size (nodes)")
     ax.set_ylabel("error (1 − R²)")
     ax.set_title("Formulas by size")
@@ -191,7 +192,8 @@ def _features(ax: Any, estimator: DGPRegressor) -> Any:
     ax.set_xlim(-0.6, len(sizes) - 0.4)
     ax.set_ylim(max(len(shown), 1) - 0.4, -0.6)
     more = len(names) - len(shown)
-    ax.set_xlabel("size of the formula" + (f"; {more} more features are not shown" if more else ""))
+    rest = f"; not shown: {more} more feature{'s' * (more > 1)}" if more else ""
+    ax.set_xlabel("size of the formula" + rest)
     ax.set_title("Features in use")
     ax.grid(axis="y", color=GREY, alpha=0.2)
     return _clean(ax)

@@ -20,6 +20,9 @@ from numpy.typing import NDArray
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 KINDS = "csv, tsv or parquet, each also with .gz"
+OTHERS = {";": "semicolons", "\t": "tabs", ",": "commas"}
+"""Marks that may stand between cells."""
+
 EXACT: Any = {"float_precision": "round_trip"} if pd.__version__.startswith("2.") else {}
 """Lets pandas read numbers to the last digit, which newer ones do anyway."""
 
@@ -66,6 +69,7 @@ class Table:
         if not len(self.frame):
             raise ValueError(f"{self.path} has no rows")
         columns: dict[str, NDArray[np.float64]] = {}
+        wrong: list[tuple[str, int]] = []
         for name in names:
             column = self.frame[name]
             if getattr(column.dtype, "kind", "O") not in "biuf":
@@ -73,8 +77,10 @@ class Table:
             values = column.to_numpy(np.float64, na_value=np.nan)
             bad = np.flatnonzero(~np.isfinite(values))
             if bad.size:
-                raise ValueError(self._complaint(name, int(bad[0])))
+                wrong.append((name, int(bad[0])))
             columns[name] = values
+        if wrong:
+            raise ValueError(self._complaint(*wrong[0]) + _others([name for name, _ in wrong[1:]]))
         frame: pd.DataFrame = pd.DataFrame(columns)
         return frame
 
@@ -87,6 +93,8 @@ class Table:
                 if k == row + 1:  # the header is the first
                     number, cell = line, cells[index] if index < len(cells) else ""
                     break
+        if self.frame[name].isna().all():
+            return f"column {name!r} of {self.path} has no values"
         place = f"in row {number} of {self.path}"
         if not cell.strip():
             return f"column {name!r} is empty {place}"
@@ -95,6 +103,15 @@ class Table:
         infinite = cell.strip().lower().lstrip("+-") in ("inf", "infinity")
         what = "is not finite" if infinite else "is no number"
         return f"column {name!r} holds {cell!r:.60} {place}, which {what}"
+
+
+def _others(names: list[str]) -> str:
+    """Say which columns else have cells without a number."""
+    if not names:
+        return ""
+    more = f" and {len(names) - MANY} more" if len(names) > MANY else ""
+    listed = ", ".join(map(repr, names[:MANY]))
+    return f"; such cells are in {listed}{more}, too"
 
 
 def kind(path: Path) -> str:
@@ -154,9 +171,16 @@ def _text(path: Path) -> pd.DataFrame:
     if not header:
         raise ValueError(f"{path} is empty")
     names = [name.strip() for name in header]
+    for mark, word in OTHERS.items():
+        if len(names) == 1 and mark in names[0] and mark != SEPARATORS[kind(path)]:
+            right = OTHERS[SEPARATORS[kind(path)]]
+            raise ValueError(
+                f"{path} has {word} between its cells, and {kind(path)} files need {right}"
+            )
     for j, name in enumerate(names):
         if not name:
-            raise ValueError(f"column {j + 1} of {path} has no name")
+            hint = "" if j else " (an index of pandas? to_csv(index=False) writes none)"
+            raise ValueError(f"column {j + 1} of {path} has no name{hint}")
         if name in names[:j]:
             raise ValueError(f"{path} has more than one column {name!r}")
     try:

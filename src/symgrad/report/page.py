@@ -188,7 +188,7 @@ def _features(estimator: DGPRegressor, chosen: int) -> str:
         return "<p>No formula uses any.</p>"
     shown = names[:MOST_FEATURES]
     more = len(names) - len(shown)
-    rest = f" {more} more features of larger formulas are not shown." if more else ""
+    rest = f" Not shown: {more} more feature{'s' * (more > 1)} of larger formulas." if more else ""
     sizes = estimator.equations_["size"].tolist()
     chart = charts.features(shown, table[: len(shown)], sizes, chosen)
     return (

@@ -37,7 +37,8 @@ from symgrad.tree.tree import Tree
 Arrays = dict[str, NDArray[Any]]
 
 FORMAT = "symgrad checkpoint"
-VERSION = 1
+VERSION = 2
+"""Of the format. States of other versions are refused: no search goes on from them bit for bit."""
 
 INTERVAL = 30.0
 """Seconds after which the state is written in any case."""
@@ -72,6 +73,12 @@ class Checkpoint:
         What the search starts from.
     any_seed : bool
         Take the seed of the file, if there is one.
+
+    Attributes
+    ----------
+    history : list of tuples
+        How the search went, those rows first that the file has: formulas tried, seconds, error
+        and size of the best. They are written with the state.
     """
 
     def __init__(
@@ -90,9 +97,13 @@ class Checkpoint:
         self._names = list(data.names.names or ())
         self._data = fingerprint(data)
         self._written, self._cost = -np.inf, 0.0
+        self.history: list[tuple[int, float, float, int]] = []
         self._found = self._read()
         if self._found is not None:
             self._compare(*self._found, any_seed)
+            with self._checked():
+                for tried, seconds, error, size in self._found[1]["history"]:
+                    self.history.append((int(tried), float(seconds), float(error), int(size)))
         self.seed = int(self._about["random_state"])
 
     def state(self, names: FeatureNames) -> State | None:
@@ -113,6 +124,7 @@ class Checkpoint:
         header, arrays = _described(state)
         header |= {"format": FORMAT, "version": VERSION, "about": self._about}
         header["names"] = self._names
+        arrays["history"] = np.array(self.history, np.float64)
         text = np.frombuffer(json.dumps(header).encode(), np.uint8)
         target = os.path.realpath(self.path)
         # Always the same temporary name: what a killed run leaves is overwritten.
@@ -127,7 +139,14 @@ class Checkpoint:
         except FileNotFoundError:
             return None
         with file, self._checked():
-            return _parsed(file)
+            header, arrays = _parsed(file)
+            version = header["version"]
+        if version != VERSION:
+            raise ValueError(
+                f"{self.path} is a checkpoint of version {version}, and this symgrad reads version "
+                f"{VERSION}: remove it or name another file to start anew"
+            )
+        return header, arrays
 
     @contextlib.contextmanager
     def _checked(self) -> Any:
@@ -304,8 +323,6 @@ def _parsed(file: IO[bytes]) -> tuple[dict[str, Any], Arrays]:
     header = json.loads(arrays.pop("header").tobytes())
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ValueError("it holds something else")
-    if header["version"] != VERSION:
-        raise ValueError(f"it has version {header['version']}, and this symgrad reads {VERSION}")
     return header, arrays
 
 

@@ -12,14 +12,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import sympy
 from numpy.typing import NDArray
 
 from symgrad.language.fold import fold
 from symgrad.language.primitive import ATOM, CONSTANT, Body
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.language.targets import TARGETS, WRITTEN_OUT, Target
-from symgrad.tree import render, sympy_form
+from symgrad.tree import render
 from symgrad.tree.names import FeatureNames
 
 KINDS = (*TARGETS, "sympy", "latex")
@@ -60,6 +59,10 @@ def export(
     if cells is not None and kind != "excel":
         raise ValueError(f"cells are for the kind 'excel', got kind={kind!r}")
     if kind == "sympy":
+        import sympy  # takes half a second
+
+        from symgrad.tree import sympy_form
+
         return str(sympy.srepr(sympy_form.write(code, value, primitives, names)))
     if kind == "latex":
         return render.latex(code, value, primitives, names, digits=None)

@@ -15,7 +15,7 @@ from symgrad.language import grammar
 from symgrad.language.fold import fold
 from symgrad.language.primitive import CONSTANT, Primitive
 from symgrad.language.primitive_set import PrimitiveSet
-from symgrad.tree import exports, mathml, render, simplify, sympy_form
+from symgrad.tree import exports, mathml, render, simplify
 from symgrad.tree.names import FeatureNames
 
 if TYPE_CHECKING:
@@ -111,6 +111,8 @@ class Tree:
     ) -> Tree:
         """Return the tree of a SymPy expression whose symbols are the features."""
         primitives, names = primitives or ALL, FeatureNames.of(feature_names)
+        from symgrad.tree import sympy_form
+
         code, value = sympy_form.read(expression, primitives, names)
         return cls(code, value, primitives, names)
 
@@ -268,6 +270,8 @@ class Tree:
 
     def sympy(self) -> sympy.Expr:
         """Return a SymPy expression with one plain symbol per feature, named as the feature."""
+        from symgrad.tree import sympy_form
+
         return sympy_form.write(self.code, self.value, self.primitives, self.names)
 
     def export(self, kind: str, cells: Mapping[str, str] | None = None) -> str:
