@@ -1,4 +1,4 @@
-"""The command line: ``symgrad fit``, ``predict``, ``show``, ``export`` and ``demo``.
+"""The command line: ``symgrad fit``, ``predict``, ``show``, ``export``, ``demo``, ``bench``.
 
 Results go to standard output; progress, remarks and complaints to standard error. The exit code is
 0, 1 for bad files and data, 2 for bad usage, 130 after Ctrl-C.
@@ -7,14 +7,11 @@ Results go to standard output; progress, remarks and complaints to standard erro
 from __future__ import annotations
 
 import csv
-import functools
 import re
-import sys
 import time
 import warnings
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, TypeVar
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -24,13 +21,13 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from symgrad import __version__, tables
+from symgrad.bench import commands
+from symgrad.complaints import INTERRUPTED, complaining, note, quit_with
 from symgrad.estimator import DGPRegressor
 from symgrad.files import load
 from symgrad.progress import Progress, duration
 from symgrad.tree.exports import KINDS
 
-F = TypeVar("F", bound=Callable[..., Any])
-INTERRUPTED = 130
 WIDE = 10_000
 """Width of tables that are written to a file or a pipe: nothing is cut."""
 
@@ -42,39 +39,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(commands.app, name="bench")
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="File of a fitted model.")]
-
-
-def note(text: str) -> None:
-    """Print a remark to standard error."""
-    print(text, file=sys.stderr, flush=True)
-
-
-def quit_with(text: str, code: int) -> NoReturn:
-    """Print one sentence to standard error and end."""
-    note(f"symgrad: {text}")
-    raise typer.Exit(code)
-
-
-def complaining(command: F) -> F:
-    """Make sentences and exit codes of what goes wrong with files and data, and of Ctrl-C."""
-
-    @functools.wraps(command)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return command(*args, **kwargs)
-        except BrokenPipeError:
-            raise  # the reader has seen enough
-        except OSError as error:
-            text = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-            code = 1
-        except ValueError as error:
-            text, code = str(error), 1
-        except KeyboardInterrupt:
-            text, code = "interrupted", INTERRUPTED
-        quit_with(text, code)  # out here, where the frames of the error are gone
-
-    return wrapped  # type: ignore[return-value]
 
 
 def names(text: str | None) -> list[str]:
