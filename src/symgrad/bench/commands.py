@@ -142,7 +142,8 @@ def peers(
         yield page(folder, summaries.document("Other methods at equal time", rows, tables))
         for suffix, own in by_budget(rows):
             yield figures.boxes(own, folder / f"boxes{suffix}.png", score)
-            yield figures.tradeoff(own, folder / f"tradeoff{suffix}.png", score)
+            if own["size"].notna().any():
+                yield figures.tradeoff(own, folder / f"tradeoff{suffix}.png", score)
 
     folder = out or folder_of("peers", quick)
     names = methods or study.METHODS
@@ -296,7 +297,8 @@ def tell(done: list[Path], written: Iterator[Path]) -> None:
 
 
 def by_budget(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the rows of every budget, with what to add to a file's name if there are several."""
+    """Yield the good rows of every budget, and what to add to the names of their files."""
+    rows = rows[rows["status"] == "ok"]
     budgets = list(dict.fromkeys(rows["budget"]))
     for budget in budgets:
         suffix = f"-{budget.replace(', ', '-').replace(' ', '')}" if len(budgets) > 1 else ""

@@ -48,27 +48,28 @@ def boxes(rows: pd.DataFrame, path: Path, score: str = "test_r2") -> Path:
     good = rows[rows["status"] == "ok"].assign(name=rows["problem"].str.split().str[0])
     names = ordered(good["name"].unique(), [*REAL, *SYNTHETIC])
     methods = ordered(good["method"].unique(), BY_METHOD)
-    figure, axes = _panels(len(names), width=0.8 + 0.42 * len(methods), height=2.9)
+    figure, axes = _panels(len(names), width=0.8 + 0.42 * len(methods), height=2.6)
     for ax, name in zip(axes, names, strict=True):
         own = good[good["name"] == name]
-        lowest = 1.0
+        lowest, cut = 1.0, False
         for k, (column, colour) in enumerate((("train_r2", TRAIN), (score, TEST))):
             values = [own.loc[own["method"] == m, column].dropna().to_numpy() for m in methods]
             places = np.arange(len(methods)) + 0.4 * k - 0.2
-            _boxes(ax, values, places, colour)
+            _boxes(ax, [np.maximum(v, LOWEST) for v in values], places, colour)
             for x, v in zip(places, values, strict=True):
                 lowest = min(lowest, v.min(initial=1.0))
                 below = int((v < LOWEST).sum())
                 if below:
-                    ax.annotate(
-                        f"↓{below}", (x, LOWEST), ha="center", va="bottom", fontsize=7, color=colour
-                    )
+                    cut = True
+                    ax.text(x, LOWEST - 0.03, f"↓{below}", ha="center", va="top", fontsize=7)
         bottom = max(LOWEST, math.floor(lowest * 10 - 0.5) / 10)
-        ax.set_ylim(bottom - 0.02, 1.03)
+        ax.set_ylim(LOWEST - 0.16 if cut else bottom - 0.02, 1.03)
         ax.set_xlim(-0.6, len(methods) - 0.4)
-        ax.set_xticks(range(len(methods)), methods, rotation=40, ha="right", rotation_mode="anchor")
+        ax.set_xticks(range(len(methods)), [""] * len(methods))
         ax.set_title(name)
         ax.grid(axis="y", alpha=0.3)
+    for ax in axes[-COLUMNS:]:  # nothing stands below these
+        ax.set_xticks(range(len(methods)), methods, rotation=40, ha="right", rotation_mode="anchor")
     for ax in axes[::COLUMNS]:
         ax.set_ylabel("R²")
     handles = [pyplot().Rectangle((0, 0), 1, 1, color=c, alpha=0.6) for c in (TRAIN, TEST)]
@@ -110,13 +111,13 @@ def growth(rows: pd.DataFrame, path: Path) -> Path:
 def conditions(rows: pd.DataFrame, path: Path) -> Path:
     """Draw the same by rows, noise and correlation."""
     rows = with_options(rows)
-    kinds = zip(rows["n"], rows["noise"], rows["rho"], strict=True)
-    words = [
-        f"n = {n:g}" + f", noise {noise:g}" * (noise > 0) + f", ρ {rho:g}" * (rho > 0)
-        for n, noise, rho in kinds
-    ]
-    order = sorted(set(words), key=lambda w: (w.count(","), w))
-    return _by_width(rows.assign(kind=words), "kind", order, path)
+    kinds = list(zip(rows["noise"] > 0, rows["rho"] > 0, rows["n"], strict=True))
+    words = {
+        (noise, rho, n): f"n = {n:g}" + ", noise" * noise + ", correlated" * rho
+        for noise, rho, n in sorted(set(kinds))
+    }
+    rows = rows.assign(kind=[words[kind] for kind in kinds])
+    return _by_width(rows, "kind", list(words.values()), path)
 
 
 def tradeoff(rows: pd.DataFrame, path: Path, score: str = "test_r2") -> Path:
@@ -124,14 +125,14 @@ def tradeoff(rows: pd.DataFrame, path: Path, score: str = "test_r2") -> Path:
     plt = pyplot()
     good = rows[(rows["status"] == "ok") & rows["size"].notna()]
     medians = good.groupby("method")[["size", score]].median()
-    figure, ax = plt.subplots(figsize=(5.2, 3.6), layout="constrained")
+    figure, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
     for method, style in _styles(ordered(medians.index, BY_METHOD)):
         ax.plot(*medians.loc[method], label=method, **(style | {"linestyle": "", "markersize": 8}))
     ax.set_xlabel("median size (nodes)")
     ax.set_ylabel("median test R²")
-    ax.set_xlim(left=0)
+    ax.set_xlim(0, 1.05 * medians["size"].max())
     ax.grid(alpha=0.3)
-    _legend(figure, [ax])
+    figure.legend(loc="outside right upper")
     return _saved(figure, path)
 
 
@@ -139,14 +140,17 @@ def bars(rows: pd.DataFrame, path: Path) -> Path:
     """Draw throughput, a group of bars per case, from rows with case, method and rate."""
     plt = pyplot()
     cases, methods = list(dict.fromkeys(rows["case"])), list(dict.fromkeys(rows["method"]))
-    width = 0.8 / len(methods)
     figure, ax = plt.subplots(figsize=(1.4 + 1.3 * len(cases), 3.4), layout="constrained")
-    for k, method in enumerate(methods):
-        own = rows[rows["method"] == method].set_index("case")["rate"].reindex(cases)
-        places = np.arange(len(cases)) + (k - (len(methods) - 1) / 2) * width
-        drawn = ax.bar(places, own, width, label=method, color=COLOURS[k % len(COLOURS)])
-        ax.bar_label(drawn, ["" if np.isnan(v) else f"{v:.2g}" for v in own], fontsize=7)
+    width = 0.22
+    for place, case in enumerate(cases):
+        own = rows[rows["case"] == case]
+        first = place - (len(own) - 1) / 2 * width
+        for k, (method, rate) in enumerate(zip(own["method"], own["rate"], strict=True)):
+            colour = COLOURS[methods.index(method) % len(COLOURS)]
+            drawn = ax.bar(first + k * width, rate, width, label=method, color=colour)
+            ax.bar_label(drawn, [f"{rate:.1f}"], fontsize=8)
     ax.set_xticks(range(len(cases)), [case.replace(", ", "\n") for case in cases])
+    ax.margins(y=0.1)
     ax.set_ylabel("10⁹ node-rows per second")
     ax.grid(axis="y", alpha=0.3)
     ax.set_axisbelow(True)
@@ -163,6 +167,7 @@ def _by_width(rows: pd.DataFrame, column: str, kinds: list[str], path: Path) -> 
         sharex=True, sharey="row", squeeze=False,
     )  # fmt: skip
     methods = ordered(rows["method"].unique(), BY_METHOD)
+    widths = sorted(rows["d"].unique())
     rows = rows.assign(right=rows["found"].eq("yes"))
     for (top, bottom), kind in zip(axes.T, kinds, strict=True):
         for method, style in _styles(methods):
@@ -177,6 +182,9 @@ def _by_width(rows: pd.DataFrame, column: str, kinds: list[str], path: Path) -> 
         bottom.set_xlabel("features")
         for ax in (top, bottom):
             ax.set_xscale("log")
+            ax.set_xticks(widths, [f"{int(d) // 1000}k" if d >= 1000 else f"{d:g}" for d in widths])
+            ax.tick_params(axis="x", labelsize=8)
+            ax.minorticks_off()
             ax.grid(alpha=0.3)
     axes[0, 0].set_ylabel("share of runs that\nfound the features")
     axes[1, 0].set_ylabel("median seconds")

@@ -91,8 +91,10 @@ def mark(ours: Any, others: Any, more_is_better: bool = True) -> str:
 
 def tables(rows: pd.DataFrame, score: str) -> Tables:
     """Yield titles and tables of all studies."""
-    first = rows["problem"].str.split(n=1)
-    rows = rows.assign(name=first.str[0], option=first.str[1].fillna(""))
+    rows = rows.assign(
+        name=[p.partition(" ")[0] for p in rows["problem"]],
+        option=[p.partition(" ")[2] for p in rows["problem"]],
+    )
     budgets: Any = rows[rows["name"].isin(REAL)].groupby(["budget", "option"], sort=False)
     for (budget, option), group in budgets:
         yield from real(group, f"{budget}, {option or 'nothing standardized'}", score)
@@ -198,9 +200,9 @@ def noise(rows: pd.DataFrame) -> pd.DataFrame:
 
 def rmse(rows: pd.DataFrame) -> pd.DataFrame:
     """Return mean test RMSE: formulas and methods by noise level."""
-    first = rows["problem"].str.split(n=1)
     rows = rows.assign(
-        name=first.str[0], level=first.str[1].str.removeprefix("noise=").fillna(0).astype(float)
+        name=[p.partition(" ")[0] for p in rows["problem"]],
+        level=[float(p.partition("noise=")[2] or 0) for p in rows["problem"]],
     )
     means = rows[rows["status"] == "ok"].groupby(["name", "method", "level"])["test_rmse"].mean()
     table: pd.DataFrame = means.unstack("level")  # noqa: PD010
@@ -222,5 +224,7 @@ def _spread(rows: pd.DataFrame, method: str, name: str, column: str, *digits: in
 
 
 def _frame(columns: dict[str, dict[str, str]], index: list[str]) -> pd.DataFrame:
-    frame: pd.DataFrame = pd.DataFrame(columns, index=index).fillna("")
+    """Return texts by column and row; those that are not there are empty."""
+    texts = {name: [cells.get(row, "") for row in index] for name, cells in columns.items()}
+    frame: pd.DataFrame = pd.DataFrame(texts, index=index)
     return frame

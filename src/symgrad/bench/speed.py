@@ -203,6 +203,7 @@ def texts(rows: list[dict[str, Any]]) -> pd.DataFrame:
         ]
     ).fillna("")
     named: pd.DataFrame = frame.set_index(frame.columns[0])
+    named.index = pd.Index([f"{first} rows" for first in named.index])
     return named
 
 

@@ -68,7 +68,7 @@ def summary(rows: pd.DataFrame, score: str) -> tuple[pd.DataFrame, int]:
             "failed": (rows["status"] != "ok").groupby(rows["method"]).sum().map(str),
         }
     )
-    table = table.fillna("").replace("nan", "")
+    table = table.astype(object).fillna("").replace("nan", "")
     return table.loc[ordered(table.index, BY_METHOD)], len(means)
 
 
@@ -109,7 +109,18 @@ def document(title: str, rows: pd.DataFrame, tables: Iterable[tuple[str, pd.Data
     for what, column in (("Versions", "version"), ("Commits", "commit"), ("Machines", "machine")):
         where.append(f"{what}: {', '.join(sorted(map(str, rows[column].unique())))}.")
     body = [as_markdown(heading, frame) for heading, frame in tables if len(frame)]
+    if failed:
+        body.append(as_markdown("failed runs", failures(rows)))
     return "\n\n".join([f"# {title}", " ".join(where), *body]) + "\n"
+
+
+def failures(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs that failed, and why."""
+    bad = rows[rows["status"] != "ok"].set_index("method")
+    texts = bad[["problem", "seed", "budget", "status", "error"]].astype(object)
+    texts = texts.fillna("").astype(str)
+    table: pd.DataFrame = texts.replace(r"\|", "/", regex=True)  # a bar would end the cell
+    return table
 
 
 def as_markdown(title: str, frame: pd.DataFrame) -> str:
