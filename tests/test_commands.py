@@ -191,7 +191,7 @@ def test_the_lines_of_the_documents_can_be_run(data, pretended, monkeypatch, lin
     assert result.exit_code == 0, result.output
     for parts, methods in asked:
         assert parts
-        assert set(commands.listed(methods)) <= set(BY_METHOD)
+        assert set(methods) <= set(BY_METHOD)
 
 
 def test_the_documents_have_lines():

@@ -80,6 +80,9 @@ def paper(
     from symgrad.bench.task import Limit
 
     with usage():
+        wanted_methods = known(
+            methods or (study.QUICK_METHODS if quick else study.METHODS), timeout
+        )
         one_of("--standardized", standardized, STANDARDIZED)
         one_of("--score", score, summaries.SCORES)
         given = evaluations is not None or seconds is not None
@@ -98,9 +101,8 @@ def paper(
             if own["problem"].str.contains("noise").any():
                 yield figures.noise(own, folder / f"noise{suffix}.png")
 
-    default = study.QUICK_METHODS if quick else study.METHODS
     folder = out or folder_of("paper", quick)
-    go(parts, methods or default, folder, write, threads, processes, timeout, first_seed, retry)
+    go(parts, wanted_methods, folder, write, threads, processes, timeout, first_seed, retry)
 
 
 @app.command()
@@ -129,6 +131,7 @@ def peers(
     from symgrad.bench import peers as study
 
     with usage():
+        wanted_methods = known(methods or study.METHODS, timeout)
         one_of("--score", score, summaries.SCORES)
         times = [number("--seconds", s) for s in listed(seconds or study.times(quick))]
     parts = study.plan(
@@ -146,8 +149,7 @@ def peers(
                 yield figures.tradeoff(own, folder / f"tradeoff{suffix}.png", score)
 
     folder = out or folder_of("peers", quick)
-    names = methods or study.METHODS
-    go(parts, names, folder, write, threads, processes, timeout, first_seed, retry)
+    go(parts, wanted_methods, folder, write, threads, processes, timeout, first_seed, retry)
 
 
 @app.command()
@@ -174,6 +176,7 @@ def highdim(
     from symgrad.bench import highdim as study
 
     with usage():
+        wanted_methods = known(methods or study.METHODS, timeout)
         wanted = only or (study.QUICK if quick else "*")
         parts = study.plan(wanted, seconds, seeds or (1 if quick else study.SEEDS))
 
@@ -183,8 +186,7 @@ def highdim(
         yield figures.conditions(rows, folder / "conditions.png")
 
     folder = out or folder_of("highdim", quick)
-    names = methods or study.METHODS
-    go(parts, names, folder, write, threads, processes, timeout, first_seed, retry)
+    go(parts, wanted_methods, folder, write, threads, processes, timeout, first_seed, retry)
 
 
 @app.command()
@@ -248,7 +250,7 @@ def fetch(
 
 def go(
     parts: list[Part],
-    methods: str,
+    methods: list[str],
     folder: Path,
     write: Write,
     threads: int,
@@ -259,14 +261,9 @@ def go(
 ) -> None:
     """Do the runs that are not there, then write tables and figures of all that are."""
     from symgrad.bench import harness, problems
-    from symgrad.bench.adapters import BY_METHOD, chosen
+    from symgrad.bench.adapters import chosen
 
-    with usage():
-        for name in listed(methods):
-            one_of("--methods", name, tuple(BY_METHOD))
-        if timeout is not None and timeout <= 0:
-            raise ValueError(f"--timeout must be positive, got {timeout:g}")
-    adapters = chosen(listed(methods))
+    adapters = chosen(methods)
     for part in parts:
         problems.check(part.problem)
     results = made(folder) / "rows.csv"
@@ -325,6 +322,17 @@ def folder_of(name: str, quick: bool) -> Path:
 def listed(text: str) -> list[str]:
     """Return the parts of a list with commas."""
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def known(methods: str, timeout: float | None) -> list[str]:
+    """Return the methods in a list with commas, all of them known; check the timeout too."""
+    from symgrad.bench.adapters import BY_METHOD
+
+    for name in listed(methods):
+        one_of("--methods", name, tuple(BY_METHOD))
+    if timeout is not None and timeout <= 0:
+        raise ValueError(f"--timeout must be positive, got {timeout:g}")
+    return listed(methods)
 
 
 def number(name: str, text: str) -> float:

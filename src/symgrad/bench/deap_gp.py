@@ -3,7 +3,7 @@
 Populations of 500 (1,000 for the six formulas), ramped half-and-half of depths 1 to 4, tournaments
 of 3, one-point crossover and uniform mutation by trees of depth 0 to 2, both with probability 0.5,
 depth at most 17 (DEAP's own example), no constants, no scaling. A tree that is not finite on all
-training rows is worse than any other. The best tree of all generations counts.
+training rows is worse than any other. The best tree of all generations counts. One thread.
 """
 
 from __future__ import annotations

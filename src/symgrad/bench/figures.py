@@ -79,6 +79,9 @@ def boxes(rows: pd.DataFrame, path: Path, score: str = "test_r2") -> Path:
 
 def noise(rows: pd.DataFrame, path: Path) -> Path:
     """Draw the mean test RMSE against the noise, a panel for each formula, a line per method."""
+    pyplot()
+    from matplotlib.ticker import LogLocator
+
     means = rmse(rows)
     names = ordered(set(means.index.get_level_values("name")), SYNTHETIC)
     methods = ordered(set(means.index.get_level_values("method")), BY_METHOD)
@@ -89,7 +92,12 @@ def noise(rows: pd.DataFrame, path: Path) -> Path:
                 line = means.loc[[(name, method)]].iloc[0].dropna().clip(lower=FLOOR)
                 ax.plot(line.index, line, label=method, **style)
         ax.set_yscale("log")
-        ax.set_ylim(bottom=FLOOR / 1.5)
+        ax.margins(y=0.1)
+        low, high = ax.get_ylim()
+        if high < 100 * low:  # else powers of ten will do
+            ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            ax.yaxis.set_major_formatter("{x:g}")
+            ax.yaxis.set_minor_formatter("")
         ax.set_xticks(means.columns, [f"{level:g}" for level in means.columns])
         ax.set_title(name)
         ax.grid(alpha=0.3)
