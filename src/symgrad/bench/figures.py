@@ -79,9 +79,6 @@ def boxes(rows: pd.DataFrame, path: Path, score: str = "test_r2") -> Path:
 
 def noise(rows: pd.DataFrame, path: Path) -> Path:
     """Draw the mean test RMSE against the noise, a panel for each formula, a line per method."""
-    pyplot()
-    from matplotlib.ticker import LogLocator
-
     means = rmse(rows)
     names = ordered(set(means.index.get_level_values("name")), SYNTHETIC)
     methods = ordered(set(means.index.get_level_values("method")), BY_METHOD)
@@ -91,13 +88,7 @@ def noise(rows: pd.DataFrame, path: Path) -> Path:
             if (name, method) in means.index:
                 line = means.loc[[(name, method)]].iloc[0].dropna().clip(lower=FLOOR)
                 ax.plot(line.index, line, label=method, **style)
-        ax.set_yscale("log")
-        ax.margins(y=0.1)
-        low, high = ax.get_ylim()
-        if high < 100 * low:  # else powers of ten will do
-            ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-            ax.yaxis.set_major_formatter("{x:g}")
-            ax.yaxis.set_minor_formatter("")
+        _logarithmic(ax)
         ax.set_xticks(means.columns, [f"{level:g}" for level in means.columns])
         ax.set_title(name)
         ax.grid(alpha=0.3)
@@ -186,7 +177,6 @@ def _by_width(rows: pd.DataFrame, column: str, kinds: list[str], path: Path) -> 
             bottom.plot(seconds.index, seconds, **style)
         top.set_title(kind.replace(", ", ",\n"), fontsize=10)
         top.set_ylim(-0.05, 1.05)
-        bottom.set_yscale("log")
         bottom.set_xlabel("features")
         for ax in (top, bottom):
             ax.set_xscale("log")
@@ -194,6 +184,8 @@ def _by_width(rows: pd.DataFrame, column: str, kinds: list[str], path: Path) -> 
             ax.tick_params(axis="x", labelsize=8)
             ax.minorticks_off()
             ax.grid(alpha=0.3)
+    for ax in axes[1]:
+        _logarithmic(ax)
     axes[0, 0].set_ylabel("share of runs that\nfound the features")
     axes[1, 0].set_ylabel("median seconds")
     _legend(figure, axes[0])
@@ -227,6 +219,19 @@ def _boxes(ax: Any, values: list[Any], places: Any, colour: str) -> None:
         box.set(facecolor=colour, alpha=0.6)
 
 
+def _logarithmic(ax: Any) -> None:
+    """Make the upright axis logarithmic, with enough numbers on it."""
+    from matplotlib.ticker import LogLocator
+
+    ax.set_yscale("log")
+    ax.margins(y=0.1)
+    low, high = ax.get_ylim()
+    if high < 100 * low:  # else powers of ten will do
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        ax.yaxis.set_major_formatter("{x:g}")
+        ax.yaxis.set_minor_formatter("")
+
+
 def _styles(methods: list[str]) -> list[tuple[str, dict[str, Any]]]:
     return [
         (
@@ -244,8 +249,9 @@ def _legend(figure: Any, axes: Any) -> None:
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             known.setdefault(label, handle)
+    columns = max(1, int(figure.get_figwidth() / 1.9))
     figure.legend(
-        known.values(), known.keys(), loc="outside upper center", ncols=min(len(known), 4)
+        known.values(), known.keys(), loc="outside upper center", ncols=min(len(known), columns)
     )
 
 
