@@ -49,3 +49,17 @@ def test_tables_count_failed_runs_and_show_growth():
     ]
     assert growth.loc["product n=200, gplearn"].tolist() == ["", "0/1, failed"]
     assert len(list(highdim.tables(rows))) == 2
+
+
+def test_other_seconds_are_not_mixed_with_those_of_the_suite():
+    own = {"method": "symgrad", "found": "yes", "test_r2": 1.0}
+    rows = table(
+        {"problem": "product d=100 n=200", "budget": "5 s"} | own,
+        {"problem": "product d=1000 n=200", "budget": "20 s"} | own,
+        {"problem": "product d=1000 n=200", "budget": "3 s"} | own,
+    )
+    parts = [(budget, len(part)) for budget, part in highdim.by_budget(rows)]
+    assert parts == [("", 2), ("3 s", 1)]
+    (growth, _), (by_problem, _) = ((t, f) for t, f in highdim.tables(rows))
+    assert "by features" in growth
+    assert "by problem, up to 1 seed" in by_problem

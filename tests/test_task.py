@@ -27,6 +27,8 @@ def test_a_missing_package_says_what_to_install():
     adapter = Adapter(lambda task: {}, ("magic",), "pymagic", "pymagic.wands")
     with pytest.raises(ImportError, match=r'magic needs pymagic.*pip install "symgrad\[bench\]"'):
         adapter.check()
+    assert adapter.version == "pymagic"
+    assert Adapter(lambda task: {}, ("own",)).version.startswith("symgrad 0")
 
 
 def test_the_formulas_of_the_paper_have_larger_populations():

@@ -182,8 +182,10 @@ def highdim(
 
     def write(rows: pd.DataFrame, folder: Path) -> Iterator[Path]:
         yield page(folder, summaries.document("Wide tables", rows, study.tables(rows)))
-        yield figures.growth(rows, folder / "growth.png")
-        yield figures.conditions(rows, folder / "conditions.png")
+        for budget, own in study.by_budget(rows):
+            suffix = f"-{budget.replace(' ', '')}" if budget else ""
+            yield figures.growth(own, folder / f"growth{suffix}.png")
+            yield figures.conditions(own, folder / f"conditions{suffix}.png")
 
     folder = out or folder_of("highdim", quick)
     go(parts, wanted_methods, folder, write, threads, processes, timeout, first_seed, retry)

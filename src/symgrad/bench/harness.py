@@ -20,7 +20,6 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -90,8 +89,7 @@ class Runner:
             found: dict[str, dict[str, Any]] = {}
             if out.exists():
                 found = json.loads(out.read_text(encoding="utf-8"))
-        package = BY_METHOD[job.methods[0]].package
-        same = self.where | {"version": f"{package} {version(package)}"}
+        same = self.where | {"version": BY_METHOD[job.methods[0]].version}
         failed = {"status": status, "error": error}
         return [
             dict(zip(KEY, job.key(method), strict=True))

@@ -92,6 +92,14 @@ def by_problem(rows: pd.DataFrame) -> pd.DataFrame:
     return full
 
 
+def by_budget(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the rows with the seconds of the suite, and those of each other budget by its name."""
+    usual = [str(Limit(seconds=allowed(name))) for name in rows["problem"]]
+    rows = rows.assign(other=rows["budget"].where(rows["budget"] != usual, ""))
+    for other in sorted(rows["other"].unique()):
+        yield str(other), rows[rows["other"] == other]
+
+
 def with_options(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with form, d, n, noise and rho as columns."""
     names = {name: parse(name) for name in rows["problem"].unique()}
@@ -123,7 +131,9 @@ def by_width(rows: pd.DataFrame) -> pd.DataFrame:
 def tables(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield titles and tables."""
     seeds = rows["seed"].nunique()
-    growth = by_width(rows)
-    if len(growth):
-        yield "found of runs (+ right blocks), median R2, median seconds by features", growth
-    yield f"the same by problem, up to {seeds} seeds", by_problem(rows)
+    title = "found of runs (+ right blocks), median R2, median seconds"
+    for budget, own in by_budget(rows):
+        growth = by_width(own)
+        if len(growth):
+            yield f"{title} by features" + f", {budget} a fit" * bool(budget), growth
+    yield f"{title} by problem, up to {seeds} seed{'s' * (seeds > 1)}", by_problem(rows)

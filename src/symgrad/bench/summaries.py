@@ -96,7 +96,10 @@ def parts(rows: pd.DataFrame, score: str) -> Iterator[tuple[str, pd.DataFrame]]:
     for (budget, threads), group in budgets:
         given = f"{budget}, {threads} thread{'s' * (threads > 1)}"
         seeds = group["seed"].nunique()
-        yield f"{given}: mean {label} ± deviation, up to {seeds} seeds", accuracy(group, score)
+        yield (
+            f"{given}: mean {label} ± deviation, up to {seeds} seed{'s' * (seeds > 1)}",
+            accuracy(group, score),
+        )
         yield f"{given}: mean size", sizes(group)
         table, ranked = summary(group, score)
         yield f"{given}: ranks by {label} on {ranked} data sets, medians of all runs", table

@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib import metadata
 
 import numpy as np
 import sympy
@@ -141,10 +141,17 @@ class Adapter:
                 'pip install "symgrad[bench]", or leave it out by --methods'
             )
 
-    def load(self) -> str:
-        """Import the package, so that the fit is not charged for it; return its version."""
+    def load(self) -> None:
+        """Import the package, so that the fit is not charged for it."""
         importlib.import_module(self.module)
-        return f"{self.package} {version(self.package)}"
+
+    @property
+    def version(self) -> str:
+        """The package and its version."""
+        try:
+            return f"{self.package} {metadata.version(self.package)}"
+        except metadata.PackageNotFoundError:
+            return self.package
 
 
 def symbol(j: int) -> sympy.Symbol:
