@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from problems import datasets, split
 
 from symgrad import DGPRegressor
+from symgrad.bench.problems import load, named
 from symgrad.dgp.optimization import Optimization
 from symgrad.evolution.islands import Islands
 
@@ -57,7 +57,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 def one(variant: str, dataset: str, seed: int, seconds: float) -> dict[str, Any]:
     """Return the row of one run."""
-    X, X_test, y, y_test = split(dataset, seed)
+    X, X_test, y, y_test, _ = load(dataset, seed)
     options = VARIANTS[variant]
     est = DGPRegressor(time_limit=seconds, random_state=seed, n_jobs=2, **options)
     est.fit(X, y)
@@ -104,7 +104,7 @@ def main() -> None:
             writer.writeheader()
         for key in (
             (v, d, s, o.seconds)
-            for s in range(o.seeds) for d in datasets(o.datasets) for v in chosen
+            for s in range(o.seeds) for d in named(o.datasets) for v in chosen
         ):  # fmt: skip
             if key in done:
                 continue

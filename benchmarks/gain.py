@@ -15,10 +15,10 @@ import time
 from dataclasses import replace
 
 import numpy as np
-from paper import methods
-from problems import split
 
 from symgrad import Dataset
+from symgrad.bench.own import searches
+from symgrad.bench.problems import load
 from symgrad.data.evaluate import score
 from symgrad.dgp.optimization import Optimization, optimize
 from symgrad.dgp.sampling import Sampling, sample
@@ -31,9 +31,9 @@ STEPS = (1, 4)
 
 def settings() -> dict[str, tuple[Optimization, Sampling]]:
     """Return the way from a start of .9 to the preset, and the preset with one thing changed."""
-    new = methods(40, 100)["dgp"]
+    new = searches()["dgp"]
     assert isinstance(new, DGP)
-    o, s = new.optimization, new.sampling
+    o, s = replace(new.optimization, trees=40), new.sampling
     first = Optimization(trees=40, epochs=300, batch_size=64)
     still = replace(first, edge_strength=0.999, edge_learning_rate=1e-4)
     return {
@@ -87,14 +87,14 @@ def main() -> None:
     parser.add_argument("--datasets", default=DATASETS)
     parser.add_argument("--seed", type=int, default=0)
     o = parser.parse_args()
-    table = settings()
+    table, gp = settings(), replace(searches()["gp"], n_jobs=1)
     rows: dict[str, list[tuple[float, ...]]] = {name: [] for name in table}
     for dataset in o.datasets.split(","):
-        X, _, y, _ = split(dataset, o.seed, "X")
+        X, _, y, *_ = load(f"{dataset} standardized=X", o.seed)
         data = Dataset(X, y)
         state: State | np.random.Generator = np.random.default_rng(o.seed)
         for steps in STEPS:
-            state = run(methods(40, 100)["gp"], data, Budget(iterations=steps), state)
+            state = run(gp, data, Budget(iterations=steps), state)
             for name, (optimization, sampling) in table.items():
                 rows[name].append(gain(state, data, optimization, sampling))
     for name, values in rows.items():

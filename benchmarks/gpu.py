@@ -17,9 +17,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from speed import random_forest
 from training import full_trees
 
+from symgrad.bench.speed import random_forest
 from symgrad.dgp.optimization import Optimization, _options
 from symgrad.gpu import device, score, train
 from symgrad.gpu.kernels import Layout

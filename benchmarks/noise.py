@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import argparse
 
-from needles import make
-
 from symgrad import DGPRegressor
+from symgrad.bench.needles import make
 
 
 def main() -> None:

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from speed import best_times, random_forest, show
 
 from symgrad import Dataset, Forest, PrimitiveSet
+from symgrad.bench.speed import best_times, random_forest, show
 from symgrad.dgp.node_matrix import start_logit
 from symgrad.dgp.optimization import Optimization, optimize
 from symgrad.tree.generate import generate

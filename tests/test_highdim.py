@@ -1,83 +1,65 @@
-"""The suite of wide problems in benchmarks/highdim.py."""
-
-import sys
-
-import numpy as np
-import pandas as pd
 import pytest
-from test_peers import load  # noqa: F401
+from rows import table
 
-TINY = "product d=20 n=60"
-
-
-@pytest.fixture
-def highdim(load, tmp_path, monkeypatch, capsys):  # noqa: F811
-    """Return the command as a function of its options; it returns what is printed."""
-    module = load("highdim")
-
-    def call(*options):
-        command = ["highdim.py", "--results", str(tmp_path / "r.csv"), *options]
-        monkeypatch.setattr(sys, "argv", command)
-        module.main()
-        return capsys.readouterr().out
-
-    return call
+from symgrad.bench import highdim
+from symgrad.bench.needles import parse
+from symgrad.bench.task import Limit
 
 
-def test_a_tiny_problem_is_found_and_not_run_twice(highdim, tmp_path):
-    options = ("--methods", "symgrad", "--only", TINY, "--seconds", "2", "--seeds", "1")
-    assert "symgrad, product d=20 n=60, seed 0: R2 1.000" in highdim(*options)
-    (row,) = pd.read_csv(tmp_path / "r.csv").to_dict("records")
-    assert row["found"] is True
-    assert len(row["used"].split()) == row["features"] == 3
-    assert row["seconds_taken"] > 0
-    assert highdim(*options) == ""
-    assert "1/1" in highdim("--table")
-    highdim("--markdown", str(tmp_path / "t.md"))
-    assert "| product d=20 n=60, 2 s | 1/1 | 1.000 |" in (tmp_path / "t.md").read_text()
+def test_the_suite_has_all_forms_widths_and_conditions():
+    assert len(set(highdim.SUITE)) == 6 * 4 * 2 * 2 * 2 + 1
+    for name in highdim.SUITE:
+        parse(name)
+        assert highdim.allowed(name) >= 1  # Operon knows whole seconds only
 
 
-@pytest.mark.parametrize(
-    ("options", "known"),
-    [
-        (("--only", "hay*"), "friedman d=10000 n=500 noise=0.1"),
-        (("--only", "product e=5", "--seconds", "1"), "d, n, noise, rho"),
-        (("--methods", "magic"), "symgrad, symgrad accurate, operon"),
-        (("--table",), "no results"),
-    ],
-)
-def test_unknown_names_list_the_known_ones(highdim, options, known):
-    with pytest.raises(SystemExit, match=known):
-        highdim(*options)
+def test_problems_are_chosen_by_patterns_and_names():
+    parts = highdim.plan("product d=10 n=*0, sine d=77 n=300", None, 2)
+    names = [p.problem for p in parts]
+    assert "product d=10 n=200" in names
+    assert "product d=10 n=1000" in names
+    assert (names[-1], parts[-1].limit) == ("sine d=77 n=300", Limit(5.0))
+    assert highdim.plan("triple d=100 n=200", 7.0, 1)[0].limit == Limit(7.0)
+    assert highdim.plan(highdim.QUICK, None, 1)
 
 
-def test_every_problem_of_the_suite_can_be_made(load):  # noqa: F811
-    for name, seconds in load("highdim").SUITE.items():
-        assert load("needles").parse(name)["d"] >= 100
-        assert seconds >= 1  # Operon knows whole seconds only
+@pytest.mark.parametrize("pattern", ["hay*", "product d=7*", "hay d=10"])
+def test_unknown_problems_list_the_known_ones(pattern):
+    with pytest.raises(ValueError, match=r"forms product, squares, .*such as 'product d=10 n=200'"):
+        highdim.plan(pattern, None, 1)
 
 
-def test_tables_count_failed_runs_and_show_growth(load):  # noqa: F811
-    rows = pd.DataFrame(
-        {
-            "dataset": ["product d=100 n=200"] * 2 + ["product d=1000 n=200"] * 2,
-            "method": ["symgrad"] * 3 + ["gplearn"],
-            "seed": [0, 1, 0, 0],
-            "seconds": [1.0, 1.0, 3.0, 3.0],
-            "status": ["ok", "timeout", "ok", "crash"],
-            "found": [True, np.nan, False, np.nan],
-            "test_r2": [1.0, np.nan, 0.5, np.nan],
-            "seconds_taken": [0.5, np.nan, 3.1, np.nan],
-        }
+def test_tables_count_failed_runs_and_show_growth():
+    rows = table(
+        {"problem": "product d=100 n=200", "method": "symgrad", "found": "yes", "test_r2": 1.0},
+        {"problem": "product d=100 n=200", "method": "symgrad", "seed": 1, "status": "timeout"},
+        {"problem": "product d=1000 n=200", "method": "symgrad", "found": "no", "test_r2": 0.5},
+        {"problem": "product d=1000 n=200", "method": "gplearn", "status": "crash"},
+        {"problem": "sine d=10 rho=0.9", "method": "symgrad", "found": "block", "test_r2": 0.9},
     )
-    module = load("highdim")
-    table = module.by_problem(rows)
-    assert table.loc["product d=100 n=200, 1 s", "symgrad found"] == "1/2"
-    assert table.loc["product d=100 n=200, 1 s", "gplearn found"] == ""
-    assert table.loc["product d=1000 n=200, 3 s", "gplearn found"] == "0/1"
-    growth = module.by_width(rows)
-    assert growth.loc["product, symgrad"].tolist() == [
-        "1/2, R2 1.000, 0.5 s",
-        "0/1, R2 0.500, 3.1 s",
+    by_problem = highdim.by_problem(rows)
+    assert by_problem.loc["product d=100 n=200, 10 s", "symgrad found"] == "1/2"
+    assert by_problem.loc["product d=100 n=200, 10 s", "gplearn found"] == ""
+    assert by_problem.loc["product d=1000 n=200, 10 s", "gplearn found"] == "0/1"
+    assert by_problem.loc["sine d=10 rho=0.9, 10 s", "symgrad found"] == "0/1 (+1)"
+    growth = highdim.by_width(rows)
+    assert growth.loc["product n=200, symgrad"].tolist() == [
+        "1/2, R2 1.000, 1.5 s",
+        "0/1, R2 0.500, 1.5 s",
     ]
-    assert growth.loc["product, gplearn"].tolist() == ["", "0/1, failed"]
+    assert growth.loc["product n=200, gplearn"].tolist() == ["", "0/1, failed"]
+    assert len(list(highdim.tables(rows))) == 2
+
+
+def test_other_seconds_are_not_mixed_with_those_of_the_suite():
+    own = {"method": "symgrad", "found": "yes", "test_r2": 1.0}
+    rows = table(
+        {"problem": "product d=100 n=200", "budget": "5 s"} | own,
+        {"problem": "product d=1000 n=200", "budget": "20 s"} | own,
+        {"problem": "product d=1000 n=200", "budget": "3 s"} | own,
+    )
+    parts = [(budget, len(part)) for budget, part in highdim.by_budget(rows)]
+    assert parts == [("", 2), ("3 s", 1)]
+    (growth, _), (by_problem, _) = ((t, f) for t, f in highdim.tables(rows))
+    assert "by features" in growth
+    assert "by problem, up to 1 seed" in by_problem

@@ -1,4 +1,4 @@
-"""The command line: ``symgrad fit``, ``predict``, ``show``, ``export`` and ``demo``.
+"""The command line: ``symgrad fit``, ``predict``, ``show``, ``export``, ``demo``, ``bench``.
 
 Results go to standard output; progress, remarks and complaints to standard error. The exit code is
 0, 1 for bad files and data, 2 for bad usage, 130 after Ctrl-C.
@@ -7,15 +7,12 @@ Results go to standard output; progress, remarks and complaints to standard erro
 from __future__ import annotations
 
 import csv
-import functools
 import re
-import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -23,6 +20,8 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from symgrad import __version__
+from symgrad.bench import commands
+from symgrad.complaints import INTERRUPTED, complaining, note, quit_with
 from symgrad.tree.exports import KINDS
 
 if TYPE_CHECKING:  # commands import them, so that --help and mistakes need not wait
@@ -31,8 +30,6 @@ if TYPE_CHECKING:  # commands import them, so that --help and mistakes need not 
     from symgrad import tables
     from symgrad.estimator import DGPRegressor
 
-F = TypeVar("F", bound=Callable[..., Any])
-INTERRUPTED = 130
 TABLE = "Table: csv, tsv or parquet, each also with .gz."
 WIDE = 10_000
 """Width of tables that are written to a file or a pipe: nothing is cut."""
@@ -45,39 +42,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(commands.app, name="bench")
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="File of a fitted model.")]
-
-
-def note(text: str) -> None:
-    """Print a remark to standard error."""
-    print(text, file=sys.stderr, flush=True)
-
-
-def quit_with(text: str, code: int) -> NoReturn:
-    """Print one sentence to standard error and end."""
-    note(f"symgrad: {text}")
-    raise typer.Exit(code)
-
-
-def complaining(command: F) -> F:
-    """Make sentences and exit codes of what goes wrong with files and data, and of Ctrl-C."""
-
-    @functools.wraps(command)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return command(*args, **kwargs)
-        except BrokenPipeError:
-            raise  # the reader has seen enough
-        except OSError as error:
-            text = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-            code = 1
-        except ValueError as error:
-            text, code = str(error), 1
-        except KeyboardInterrupt:
-            text, code = "interrupted", INTERRUPTED
-        quit_with(text, code)  # out here, where the frames of the error are gone
-
-    return wrapped  # type: ignore[return-value]
 
 
 def names(text: str | None) -> list[str]:
@@ -145,6 +111,7 @@ def fit(
     preset: Annotated[str, typer.Option(help="default or paper.")] = "default",
     seed: Annotated[int, typer.Option(help="Seed of the search.")] = 0,
     jobs: Annotated[int | None, typer.Option(help="Threads; by default all cores.")] = None,
+    device: Annotated[str, typer.Option(help="cpu, gpu or auto: where trees are trained.")] = "cpu",
     primitives: Annotated[
         str | None, typer.Option(help="Functions to use, as '+,*,sin,gauss(x) = exp(-x*x)'.")
     ] = None,
@@ -164,6 +131,7 @@ def fit(
     est = _estimator(
         preset=preset, primitives=functions(primitives), max_size=max_size,
         max_evaluations=evaluations, time_limit=seconds, random_state=seed, n_jobs=jobs,
+        device=device,
     )  # fmt: skip
     X, y = _training(tables.read(data), target, names(features), names(drop))
     progress = Progress(Console(stderr=True), keep=False, interrupt=True)

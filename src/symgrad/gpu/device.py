@@ -26,7 +26,7 @@ notices: list[Callable[[str], None]] = []
 """Who is told when a program is compiled, which takes seconds."""
 
 
-class NoGPUError(RuntimeError):
+class NoGPUError(ValueError):
     """A GPU was asked for, and there is none that can be used."""
 
 

@@ -1,8 +1,8 @@
 """Wide problems: a few features among many matter. Names say all: "product d=1000 n=200 noise=0.1".
 
 The features that matter stand at random places, drawn by the seed. `noise` is the deviation of
-the noise relative to that of the target. With `rho`, features come in blocks of ten that correlate
-by so much; one feature of a block at most matters.
+the noise relative to that of the target. With `rho`, features come in blocks of ten (of d/5 in
+narrow tables) that correlate by so much; one feature of a block at most matters.
 """
 
 from __future__ import annotations
@@ -13,9 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 Array = NDArray[np.float64]
 BLOCK = 10
+MOST = 5
+"""Features that matter, at most."""
 TEST_ROWS = 1000
 
 
@@ -51,14 +54,34 @@ def parse(name: str) -> dict[str, Any]:
     """Return the form and the numbers in a problem's name."""
     form, *words = name.split()
     options = {"d": 1000.0, "n": 200.0, "noise": 0.0, "rho": 0.0}
+    if form not in FORMS:
+        raise ValueError(f"unknown form {form!r}; the known ones are {', '.join(FORMS)}")
     for word in words:
         key, _, value = word.partition("=")
         if key not in options:
-            raise SystemExit(f"unknown option {word!r}; the known ones are {', '.join(options)}")
-        options[key] = float(value)
-    if form not in FORMS:
-        raise SystemExit(f"unknown form {form!r}; the known ones are {', '.join(FORMS)}")
+            raise ValueError(
+                f"unknown option {word!r} in {name!r}; the known ones are {', '.join(options)}"
+            )
+        try:
+            options[key] = float(value)
+        except ValueError:
+            raise ValueError(f"{key} must be a number, got {value!r} in {name!r}") from None
+    if (
+        options["d"] < MOST
+        or options["n"] < 2
+        or options["noise"] < 0
+        or not 0 <= options["rho"] < 1
+    ):
+        raise ValueError(
+            f"d must be at least {MOST}, n at least 2, noise not negative, rho from 0 to below 1, "
+            f"got {name!r}"
+        )
     return {"form": form, **options}
+
+
+def block(d: int) -> int:
+    """Return how many features correlate with each other."""
+    return min(BLOCK, d // MOST)
 
 
 def make(name: str, seed: int) -> Needles:
@@ -67,37 +90,36 @@ def make(name: str, seed: int) -> Needles:
     d, n = int(o["d"]), int(o["n"])
     count, target = FORMS[o["form"]]
     rng = np.random.default_rng([seed, d, n])
-    rows = n + TEST_ROWS
-    if o["form"] == "friedman":
-        X = (
-            rng.uniform(size=(rows, d))
-            if not o["rho"]
-            else _uniform(_blocks(rng, rows, d, o["rho"]))
-        )
+    rows, together = n + TEST_ROWS, block(d)
+    uniform = o["form"] == "friedman"
+    if o["rho"]:
+        X = _blocks(rng, rows, d, together, o["rho"])
+        X = ndtr(X) if uniform else X
+        places = np.sort(rng.choice(d // together, count, replace=False))
+        at = places * together + rng.integers(together, size=count)
     else:
-        X = _blocks(rng, rows, d, o["rho"]) if o["rho"] else rng.normal(size=(rows, d))
-    places = np.sort(rng.choice(d // BLOCK if o["rho"] else d, count, replace=False))
-    at = places * BLOCK + rng.integers(BLOCK, size=count) if o["rho"] else places
+        X = rng.uniform(size=(rows, d)) if uniform else rng.normal(size=(rows, d))
+        at = np.sort(rng.choice(d, count, replace=False))
     at = rng.permutation(at)
     y = rng.normal(size=rows) if o["form"] == "noise" else target(X[:, at].T)
     y_train = y[:n] + o["noise"] * y[:n].std() * rng.normal(size=n)
     return Needles(X[:n], X[n:], y_train, y[n:], tuple(int(j) for j in at))
 
 
-def _blocks(rng: np.random.Generator, rows: int, d: int, rho: float) -> Array:
+def _blocks(rng: np.random.Generator, rows: int, d: int, together: int, rho: float) -> Array:
     """Return normal features that correlate by rho within blocks."""
-    shared = np.repeat(rng.normal(size=(rows, -(-d // BLOCK))), BLOCK, axis=1)[:, :d]
+    shared = np.repeat(rng.normal(size=(rows, -(-d // together))), together, axis=1)[:, :d]
     return np.asarray(math.sqrt(rho) * shared + math.sqrt(1 - rho) * rng.normal(size=(rows, d)))
 
 
-def _uniform(X: Array) -> Array:
-    from scipy.special import ndtr
+def found(name: str, wanted: tuple[int, ...], used: tuple[int, ...]) -> str:
+    """Return "yes" if a formula uses just the features that matter, else "no".
 
-    return np.asarray(ndtr(X))
-
-
-def same_features(name: str, wanted: tuple[int, ...], used: tuple[int, ...]) -> bool:
-    """Whether a formula uses just the features that matter, or, with rho, one of each's block."""
-    if parse(name)["rho"]:
-        return sorted(j // BLOCK for j in wanted) == sorted(j // BLOCK for j in used)
-    return sorted(wanted) == sorted(used)
+    With rho it is "block" if it uses one feature of each of their blocks, but not the same ones.
+    """
+    if sorted(wanted) == sorted(used):
+        return "yes"
+    o = parse(name)
+    together = block(int(o["d"]))
+    same = sorted(j // together for j in wanted) == sorted(j // together for j in used)
+    return "block" if o["rho"] and same else "no"

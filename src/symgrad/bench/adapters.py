@@ -1,39 +1,36 @@
-"""Regression methods behind one call: fit(X, y, seconds, threads, seed) -> models.
+"""Other regression methods behind one call, and the list of all methods.
 
 Settings, the same for all data sets:
 
-symgrad
-    Defaults. "symgrad accurate" chooses the most accurate formula.
 operon
     NSGA-II over R2 and length with one step of Levenberg-Marquardt per formula, populations of
     1000, 50 nodes at most: what its authors use for SRBench. The functions are those of symgrad.
     Of the front, "operon" is the formula of least description length, for which the noise is
     estimated by a random forest (its authors' way, but a third of the features a split; the
     forest's time is not taken off the budget), and "operon accurate" the one of least
-    training error. One run gives both.
+    training error. One run gives both. Its budget is whole seconds.
 gplearn
     Populations of 1000, as many generations as fit, squared error; the target is standardised,
     and the scaling back is part of the formula. No exp, which gplearn does not have. The start of
     its worker processes, seconds, is not taken off the budget.
 lasso, forest, boosting
     scikit-learn. They take the time they need, whatever the budget.
+
+DEAP is in deap_gp.py, symgrad in own.py.
 """
 
 from __future__ import annotations
 
-import importlib
 import math
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from importlib.metadata import version
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 import sympy
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from symgrad.bench import deap_gp, own
+from symgrad.bench.task import Adapter, Model, Task, symbol
 
 OPERON: dict[str, Any] = {
     "allowed_symbols": "add,sub,mul,div,sin,cos,exp,log,constant,variable",
@@ -43,8 +40,8 @@ OPERON: dict[str, Any] = {
     "tournament_size": 3,
     "max_length": 50,
     "generations": 10**9,
-    "max_evaluations": 10**12,
 }
+FOREVER = 10**9
 GPLEARN: dict[str, Any] = {
     "function_set": ("add", "sub", "mul", "div", "sin", "cos", "log"),
     "population_size": 1000,
@@ -65,62 +62,22 @@ HIST_ROWS = 10_000
 """Rows from which boosting works on histograms."""
 
 
-@dataclass(frozen=True)
-class Model:
-    """A fitted model: predictions, and its formula if it has one."""
-
-    predict: Callable[[Array], Array]
-    expression: Callable[[], sympy.Expr] | None = None
-
-
-Fit = Callable[[Array, Array, float, int, int], dict[str, Model]]
-
-
-@dataclass(frozen=True)
-class Adapter:
-    """A way to fit, the methods that one fit gives, the package, and whether it heeds seconds."""
-
-    fit: Fit
-    methods: tuple[str, ...]
-    package: str
-    module: str
-    timed: bool = True
-
-    def load(self) -> str:
-        """Import the package, so that the fit is not charged for it; return its version."""
-        importlib.import_module(self.module)
-        return f"{self.package} {version(self.package)}"
-
-
-def symbol(j: int) -> sympy.Symbol:
-    return sympy.Symbol(f"x{j}")
-
-
-def symgrad(**options: Any) -> Fit:
-    name = "symgrad accurate" if options else "symgrad"
-
-    def fit(X: Array, y: Array, seconds: float, threads: int, seed: int) -> dict[str, Model]:
-        from symgrad import DGPRegressor
-
-        model = DGPRegressor(time_limit=seconds, n_jobs=threads, random_state=seed, **options)
-        model.fit(X, y)
-        return {name: Model(model.predict, model.sympy)}
-
-    return fit
-
-
-def operon(X: Array, y: Array, seconds: float, threads: int, seed: int) -> dict[str, Model]:
+def operon(task: Task) -> dict[str, Model]:
+    """Return the formula of least description length of the front, and the most accurate one."""
     from pyoperon.sklearn import SymbolicRegressor
     from sklearn.ensemble import RandomForestRegressor
 
-    forest = RandomForestRegressor(100, max_features=1 / 3, n_jobs=threads, random_state=seed)
-    noise = float(np.sqrt(np.mean((y - forest.fit(X, y).predict(X)) ** 2)))
+    X, y, limit = task.X, task.y, task.limit
+    options = {"n_jobs": task.threads, "random_state": task.seed}
+    forest = RandomForestRegressor(100, max_features=1 / 3, **options).fit(X, y)
+    noise = float(np.sqrt(np.mean((y - forest.predict(X)) ** 2)))
     found = SymbolicRegressor(
         **OPERON,
         uncertainty=[noise],
-        max_time=max(1, round(seconds)),
-        n_threads=threads,
-        random_state=seed,
+        max_time=FOREVER if limit.seconds is None else max(1, round(limit.seconds)),
+        max_evaluations=limit.evaluations or FOREVER,
+        n_threads=task.threads,
+        random_state=task.seed,
     ).fit(X, y)
     names = {key: j for j, key in enumerate(found.variables_)}
 
@@ -130,6 +87,8 @@ def operon(X: Array, y: Array, seconds: float, threads: int, seed: int) -> dict[
         return Model(
             lambda X: found.evaluate_model(tree, X),
             lambda: operon_expression(tree, names),
+            int(found.stats_["residual_evaluations"]),
+            int(tree.Length),
         )
 
     return {
@@ -162,24 +121,36 @@ def operon_expression(tree: Any, names: dict[int, int]) -> sympy.Expr:
     return stack.pop()
 
 
-def gplearn(X: Array, y: Array, seconds: float, threads: int, seed: int) -> dict[str, Model]:
+def gplearn(task: Task) -> dict[str, Model]:
+    """Return the best program of the last generation."""
     from gplearn.genetic import SymbolicRegressor
 
+    X, y, limit = task.X, task.y, task.limit
     mean, deviation = float(y.mean()), float(y.std())
-    first = {"population_size": 10, "generations": 1, "n_jobs": threads, "random_state": 0}
+    first = {"population_size": 10, "generations": 1, "n_jobs": task.threads, "random_state": 0}
     SymbolicRegressor(**(GPLEARN | first)).fit(X[:10, :1], y[:10])  # its processes are started
+    size = GPLEARN["population_size"]
     start = time.perf_counter()
-    model = SymbolicRegressor(**GPLEARN, generations=0, n_jobs=threads, random_state=seed)
+    model = SymbolicRegressor(**GPLEARN, generations=0, n_jobs=task.threads, random_state=task.seed)
     last = 0.0  # seconds that the last generation took
-    while time.perf_counter() - start + last < seconds:
+
+    def fits() -> bool:
+        late = time.perf_counter() - start + last
+        in_time = limit.seconds is None or late < limit.seconds
+        return in_time and (model.generations + 1) * size <= (limit.evaluations or math.inf)
+
+    while model.generations == 0 or fits():
         model.generations += 1
         before = time.perf_counter()
         model.fit(X, (y - mean) / deviation)
         last = time.perf_counter() - before
+    program = model._program.program
     return {
         "gplearn": Model(
             lambda X: mean + deviation * model.predict(X),
-            lambda: mean + deviation * gplearn_expression(model._program.program),
+            lambda: mean + deviation * gplearn_expression(program),
+            model.generations * size,
+            len(program),
         )
     }
 
@@ -206,14 +177,15 @@ def gplearn_expression(program: list[Any]) -> sympy.Expr:
     return stack.pop()
 
 
-def lasso(X: Array, y: Array, seconds: float, threads: int, seed: int) -> dict[str, Model]:
+def lasso(task: Task) -> dict[str, Model]:
+    """Return a line in the features that cross-validation keeps."""
     from sklearn.linear_model import LassoCV
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
     scaler = StandardScaler()
-    line = LassoCV(cv=5, tol=1e-3, n_jobs=threads, random_state=seed)
-    model = make_pipeline(scaler, line).fit(X, y)
+    line = LassoCV(cv=5, tol=1e-3, n_jobs=task.threads, random_state=task.seed)
+    model = make_pipeline(scaler, line).fit(task.X, task.y)
 
     def expression() -> sympy.Expr:
         slopes = line.coef_ / scaler.scale_
@@ -224,30 +196,45 @@ def lasso(X: Array, y: Array, seconds: float, threads: int, seed: int) -> dict[s
     return {"lasso": Model(model.predict, expression)}
 
 
-def forest(X: Array, y: Array, seconds: float, threads: int, seed: int) -> dict[str, Model]:
+def forest(task: Task) -> dict[str, Model]:
+    """Return a random forest."""
     from sklearn.ensemble import RandomForestRegressor
 
-    model = RandomForestRegressor(**FOREST, n_jobs=threads, random_state=seed).fit(X, y)
+    model = RandomForestRegressor(**FOREST, n_jobs=task.threads, random_state=task.seed)
+    model.fit(task.X, task.y)
     return {"forest": Model(model.predict)}
 
 
-def boosting(X: Array, y: Array, seconds: float, threads: int, seed: int) -> dict[str, Model]:
+def boosting(task: Task) -> dict[str, Model]:
+    """Return boosted trees."""
     from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor
 
-    if len(y) < HIST_ROWS:
-        model = GradientBoostingRegressor(**BOOSTING, random_state=seed)
+    if len(task.y) < HIST_ROWS:
+        model = GradientBoostingRegressor(**BOOSTING, random_state=task.seed)
     else:
-        model = HistGradientBoostingRegressor(**HIST_BOOSTING, random_state=seed)
-    return {"boosting": Model(model.fit(X, y).predict)}
+        model = HistGradientBoostingRegressor(**HIST_BOOSTING, random_state=task.seed)
+    return {"boosting": Model(model.fit(task.X, task.y).predict)}
 
 
 ADAPTERS: tuple[Adapter, ...] = (
-    Adapter(symgrad(), ("symgrad",), "symgrad", "symgrad"),
-    Adapter(symgrad(model_selection="accurate"), ("symgrad accurate",), "symgrad", "symgrad"),
+    *own.ADAPTERS,
     Adapter(operon, ("operon", "operon accurate"), "pyoperon", "pyoperon.sklearn"),
     Adapter(gplearn, ("gplearn",), "gplearn", "gplearn.genetic"),
-    Adapter(lasso, ("lasso",), "scikit-learn", "sklearn.linear_model", timed=False),
-    Adapter(forest, ("forest",), "scikit-learn", "sklearn.ensemble", timed=False),
-    Adapter(boosting, ("boosting",), "scikit-learn", "sklearn.ensemble", timed=False),
+    *deap_gp.ADAPTERS,
+    Adapter(lasso, ("lasso",), "scikit-learn", "sklearn.linear_model", limited=False),
+    Adapter(forest, ("forest",), "scikit-learn", "sklearn.ensemble", limited=False),
+    Adapter(boosting, ("boosting",), "scikit-learn", "sklearn.ensemble", limited=False),
 )
 BY_METHOD: dict[str, Adapter] = {method: a for a in ADAPTERS for method in a.methods}
+
+
+def chosen(methods: Iterable[str]) -> list[Adapter]:
+    """Return the adapters that give these methods, each once and installed."""
+    names = list(methods)
+    for name in names:
+        if name not in BY_METHOD:
+            raise ValueError(f"unknown method {name!r}; the known ones are {', '.join(BY_METHOD)}")
+    found = list(dict.fromkeys(BY_METHOD[name] for name in names))
+    for adapter in found:
+        adapter.check()
+    return found

@@ -1,32 +1,29 @@
 """How fast the evaluator is, against Operon's and a NumPy loop, in one run.
 
-    python benchmarks/speed.py [--quick] [--repeats 7]
-
 The same random trees of about 23 nodes over + - * / sin cos exp log are evaluated by symgrad
 (`Forest.evaluate`), by pyoperon (`EvaluateTrees`) and by NumPy, one after the other inside every
 repeat, and the best time of each counts. Throughput is in 10^9 node-rows per second, where nodes
-are symgrad's, for every method. The last line is the same as JSON.
+are symgrad's, for every method.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-# One thread per thread asked for: no method may take more.
-os.environ.setdefault("OMP_NUM_THREADS", "2")
-
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from symgrad import Dataset, Forest, PrimitiveSet
+from symgrad import _core
+from symgrad.bench.harness import commit, machine
+from symgrad.data.dataset import Dataset
 from symgrad.data.evaluate import score
+from symgrad.language.primitive_set import PrimitiveSet
+from symgrad.tree.forest import Forest
 from symgrad.tree.generate import generate
 
 N_TREES = 1000
@@ -102,6 +99,7 @@ def operon(forest: Forest, X: NDArray[np.float32], threads: int) -> Work:
 
 
 def data(rows: int, features: int) -> NDArray[np.float32]:
+    """Return a table of numbers from 0.5 to 2."""
     rng = np.random.default_rng(1)
     X = np.empty((rows, features), np.float32, order="F")
     for j in range(features):
@@ -109,27 +107,31 @@ def data(rows: int, features: int) -> NDArray[np.float32]:
     return X
 
 
-def against_peers(rows: int, threads: int, repeats: int) -> dict[str, Any]:
+METHODS = ("symgrad", "operon", "numpy", "symgrad float64")
+
+
+def against_peers(
+    rows: int, threads: int, repeats: int, methods: Sequence[str] = METHODS
+) -> dict[str, Any]:
+    """Return the throughput of every method on the same trees and rows."""
     forest, X = random_forest(10), data(rows, 10)
     out = np.empty((len(forest), rows), np.float32)
-    from symgrad import _core
-
     core, columns = forest.bind(X)
-    works: dict[str, Work] = {
-        "symgrad": lambda: _core.evaluate(core, columns, out, False, threads),
-        "operon": operon(forest, X, threads),
-    }
+    works: dict[str, Work] = {"symgrad": lambda: _core.evaluate(core, columns, out, False, threads)}
+    if "operon" in methods:
+        works["operon"] = operon(forest, X, threads)
     if threads == 1 and rows <= 1000:
         works["numpy"] = numpy_loop(forest, X)
     if threads == 1:
         wide = np.asfortranarray(X, np.float64)
         out64 = np.empty((len(forest), rows))
         works["symgrad float64"] = lambda: _core.evaluate(core, wide, out64, False, threads)
-    times = best_times(works, repeats)
+    times = best_times({name: w for name, w in works.items() if name in methods}, repeats)
     node_rows = len(forest.code) * rows
     row: dict[str, Any] = {"rows": rows, "threads": threads}
     row |= {name: node_rows / t / 1e9 for name, t in times.items()}
-    row["ratio to operon"] = times["operon"] / times["symgrad"]
+    if {"operon", "symgrad"} <= set(times):
+        row["symgrad / operon"] = times["operon"] / times["symgrad"]
     return row
 
 
@@ -155,7 +157,58 @@ def flatness(cases: list[tuple[int, int]], repeats: int) -> list[dict[str, Any]]
     ]
 
 
+def measured(
+    repeats: int, quick: bool, threads: Sequence[int] = (1, 2), methods: Sequence[str] = METHODS
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the rows of both tables: all methods, and the fused score by rows and features."""
+    sizes = [1000] if quick else [1000, 100_000]
+    peers = [
+        against_peers(r, t, repeats if r < 10**5 else min(repeats, 3), methods)
+        for r in sizes for t in threads
+    ]  # fmt: skip
+    cases = [(1000, 10), (1000, 100), (1000, 1000), (1000, 10_000)]
+    if not quick:
+        cases += [(10_000, 10), (100_000, 10), (1_000_000, 10)]
+    return peers, flatness(cases, repeats)
+
+
+def long(peers: list[dict[str, Any]], flat: list[dict[str, Any]]) -> pd.DataFrame:
+    """Return both tables as rows: case, method, rate, commit, machine."""
+    rows = [
+        {
+            "case": f"{p['rows']:,} rows, {p['threads']} thread{'s' * (p['threads'] > 1)}",
+            "method": name,
+            "rate": p[name],
+        }
+        for p in peers for name in METHODS if name in p
+    ]  # fmt: skip
+    rows += [
+        {
+            "case": f"{f['rows']:,} rows, {f['features']:,} features",
+            "method": "fused score",
+            "rate": f["symgrad"],
+        }
+        for f in flat
+    ]
+    frame: pd.DataFrame = pd.DataFrame(rows).assign(commit=commit(), machine=machine())
+    return frame
+
+
+def texts(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Return rows of numbers as a table of texts."""
+    frame: pd.DataFrame = pd.DataFrame(
+        [
+            {k: f"{v:.2f}" if isinstance(v, float) else f"{v:,}" for k, v in row.items()}
+            for row in rows
+        ]
+    ).fillna("")
+    named: pd.DataFrame = frame.set_index(frame.columns[0])
+    named.index = pd.Index([f"{first} rows" for first in named.index])
+    return named
+
+
 def show(console: Console, title: str, rows: list[dict[str, Any]]) -> None:
+    """Print rows as a table."""
     columns = list(dict.fromkeys(k for row in rows for k in row))
     table = Table(title=title)
     for column in columns:
@@ -164,27 +217,3 @@ def show(console: Console, title: str, rows: list[dict[str, Any]]) -> None:
         cells = (row.get(c) for c in columns)
         table.add_row(*(f"{c:.2f}" if isinstance(c, float) else str(c or "") for c in cells))
     console.print(table)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer repeats, no large tables")
-    parser.add_argument("--repeats", type=int, default=7)
-    options = parser.parse_args()
-    repeats = 2 if options.quick else options.repeats
-    console = Console()
-
-    sizes = [1000] if options.quick else [1000, 100_000]
-    peers = [against_peers(r, t, repeats if r < 10**5 else 3) for r in sizes for t in (1, 2)]
-    show(console, "10^9 node-rows per second, 1,000 trees of about 23 nodes, float32", peers)
-
-    cases = [(1000, 10), (1000, 100), (1000, 1000), (1000, 10_000)]
-    if not options.quick:
-        cases += [(10_000, 10), (100_000, 10), (1_000_000, 10)]
-    flat = flatness(cases, repeats)
-    show(console, "fused loss with linear scaling, float32, one thread", flat)
-    print(json.dumps({"peers": peers, "flatness": flat}))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,132 @@
+"""symgrad's own methods: the default search, and GP and DGP under the paper's rules.
+
+symgrad
+    Defaults. "symgrad accurate" chooses the most accurate formula.
+gp, dgp
+    No constants, no scaling, populations of 500 (1,000 for the six formulas), at most 50 nodes,
+    the most accurate tree. GP is DGP without training. DGP is the preset "paper"; "dgp literal"
+    takes the paper's words literally, which takes far longer.
+gp ..., dgp ...
+    One open point of the paper changed at a time; docs/method.md compares some.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from symgrad.bench.task import FOUND, Adapter, Fit, Model, Task
+from symgrad.data.dataset import Dataset
+from symgrad.dgp.optimization import Optimization
+from symgrad.dgp.sampling import Sampling
+from symgrad.estimator import DGPRegressor
+from symgrad.evolution.diversification import Diversification
+from symgrad.search.base import Budget, run
+from symgrad.search.dgp import DGP
+from symgrad.search.gp import GP
+from symgrad.search.presets import preset
+
+OPTIMIZATIONS: dict[str, dict[str, Any]] = {
+    "start logit 1": {"start_probability": None},
+    "rate .1": {"learning_rate": 0.1},
+    "rate .005": {"learning_rate": 0.005},
+    "start .9": {"start_probability": 0.9},
+    "start .999": {"start_probability": 0.999},
+    "edges .5": {"edge_strength": 0.5},
+    "trained edges": {"edge_strength": 0.95, "edge_learning_rate": None},
+    "uniform added leaf": {"added_leaf": "uniform"},
+    "no leaf functions": {"leaf_functions": False},
+    "batch 256": {"batch_size": 256},
+    "copies too": {"distinct": False},
+    "no Loss01": {"zero_one": 0.0},
+    "scaled loss": {"scale": True},
+}
+SAMPLINGS: dict[str, dict[str, Any]] = {
+    "multinomial": {"method": "multinomial"},
+    "always accept": {"accept": "always"},
+    "better only": {"accept": "better"},
+    "shrink deletes": {"shrink": "delete"},
+}
+BOTH: dict[str, dict[str, Any]] = {
+    "size 100": {"diversification": Diversification(max_size=100)},
+    "size 200": {"diversification": Diversification(max_size=200)},
+    "no elite": {"diversification": Diversification(elites=0)},
+    "depth 2": {"diversification": Diversification(first_depth=(1, 2))},
+    "depth 6": {"diversification": Diversification(first_depth=(2, 6))},
+}
+
+
+def searches() -> dict[str, GP]:
+    """Return GP and DGP, and both with one open point changed at a time."""
+    dgp = preset("paper")
+    assert isinstance(dgp, DGP)
+    gp = GP(diversification=dgp.diversification)
+    literal = Optimization.literal()
+    table: dict[str, GP] = {
+        "gp": gp,
+        "dgp": dgp,
+        "dgp literal": replace(dgp, optimization=literal, sampling=Sampling.literal()),
+    }
+    table |= on_gpu()
+    for name, changes in OPTIMIZATIONS.items():
+        table[f"dgp {name}"] = replace(dgp, optimization=replace(dgp.optimization, **changes))
+    for name, changes in SAMPLINGS.items():
+        table[f"dgp {name}"] = replace(dgp, sampling=replace(dgp.sampling, **changes))
+    for name, changes in BOTH.items():
+        table |= {f"gp {name}": replace(gp, **changes), f"dgp {name}": replace(dgp, **changes)}
+    return table
+
+
+def on_gpu() -> dict[str, GP]:
+    """Return DGP as a GPU affords it: all trees are trained."""
+    dgp = preset("paper", "gpu")
+    assert isinstance(dgp, DGP)
+    slow = Optimization(epochs=1000, start_probability=0.9, learning_rate=0.02)
+    literal = Optimization.literal()
+    return {
+        "dgp on gpu": dgp,
+        "dgp slow on gpu": replace(dgp, optimization=slow, sampling=Sampling(accept="better")),
+        "dgp literal on gpu": replace(dgp, optimization=literal, sampling=Sampling.literal()),
+    }
+
+
+def by_the_paper(name: str, search: GP) -> Fit:
+    """Return the fit of GP or DGP; both start from the same populations."""
+
+    def fit(task: Task) -> dict[str, Model]:
+        evolution = replace(search.diversification, population=task.population)
+        own = replace(search, diversification=evolution, n_jobs=task.threads)
+        data = Dataset(task.X, task.y, dtype=np.float64 if task.synthetic else np.float32)
+        limit = Budget(
+            task.limit.evaluations, task.limit.seconds, target=FOUND if task.synthetic else None
+        )
+        state = run(own, data, limit, np.random.default_rng(task.seed))
+        best = state.front.most_accurate
+        if best is None:
+            raise RuntimeError("no tree is finite on all rows")
+        tree = best.tree
+        return {name: Model(tree.evaluate, tree.sympy, state.evaluations, tree.size)}
+
+    return fit
+
+
+def default(name: str, **options: Any) -> Fit:
+    """Return the fit of the default search."""
+
+    def fit(task: Task) -> dict[str, Model]:
+        model = DGPRegressor(
+            max_evaluations=task.limit.evaluations, time_limit=task.limit.seconds,
+            n_jobs=task.threads, random_state=task.seed, **options,
+        ).fit(task.X, task.y)  # fmt: skip
+        return {name: Model(model.predict, model.sympy, model.n_evaluations_, model.tree_.size)}
+
+    return fit
+
+
+ADAPTERS: tuple[Adapter, ...] = (
+    Adapter(default("symgrad"), ("symgrad",)),
+    Adapter(default("symgrad accurate", model_selection="accurate"), ("symgrad accurate",)),
+    *(Adapter(by_the_paper(name, search), (name,)) for name, search in searches().items()),
+)
