@@ -1,6 +1,7 @@
 import _thread
 import importlib.util
 import os
+import signal
 import threading
 import time
 
@@ -15,6 +16,9 @@ settings.register_profile(
 # More examples and new ones each time: HYPOTHESIS_PROFILE=deep pytest
 settings.register_profile("deep", deadline=None, max_examples=2000, suppress_health_check=SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+# A shell that starts the tests in the background has Ctrl-C ignored; some tests press it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 collect_ignore = []
 if importlib.util.find_spec("jax") is None:

@@ -21,6 +21,9 @@ from symgrad.language.table import BUILTINS
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MODULES = ["symgrad", *(m.name for m in pkgutil.walk_packages(symgrad.__path__, "symgrad."))]
+if importlib.util.find_spec("jax") is None:
+    needy = ("adam", "functions", "kernels", "score", "train")
+    MODULES = [m for m in MODULES if m not in [f"symgrad.gpu.{name}" for name in needy]]
 BLOCK = re.compile(r"^```python\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
 
 

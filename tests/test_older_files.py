@@ -1,0 +1,63 @@
+"""Files that older versions have written."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from symgrad import files
+from symgrad.data.loss import Loss
+from symgrad.evolution.constraints import Constraints
+from symgrad.evolution.diversification import Diversification
+from symgrad.evolution.islands import Islands
+from symgrad.files import load
+
+VERSION_1 = r"""{
+ "format": "symgrad model", "version": 1, "symgrad": "0.1.0",
+ "formula": 1,
+ "equations": [
+  {"formula": "0.5", "size": 1, "loss": 2.0, "r2": 0.0, "primitives": 0},
+  {"formula": "2*gauss(`a b`) - c", "size": 6, "loss": 0.1, "r2": 0.95, "primitives": 0}
+ ],
+ "primitives": [["+", "-", "*", "gauss(x) = exp(-x*x)"]],
+ "n_features_in": 2, "named": true, "feature_names": ["a b", "c"],
+ "fallback": 0.25,
+ "box": {"low": [-1.0, -1.0], "high": [1.0, 1.0], "least": -3.0, "greatest": 3.0},
+ "n_iter": 4, "n_evaluations": 1000,
+ "settings": {
+  "preset": "default",
+  "primitives": ["+", "-", "*", "gauss(x) = exp(-x*x)"],
+  "loss": {"Loss": {"name": "huber", "number": 1.5}},
+  "max_size": null, "model_selection": "accurate",
+  "constraints": {"Constraints": {"nesting": {"mapping": {"gauss": ["gauss"]}}, "margin": 0.1}},
+  "max_evaluations": 1000, "time_limit": {"float": "inf"},
+  "islands": {"Islands": {"islands": 2, "guided": {"tuple": [0.0, 0.1]}}},
+  "initialization": null, "optimization": null, "sampling": null, "diversification": null,
+  "random_state": 3, "n_jobs": null
+ }
+}"""
+
+
+def test_the_first_population_of_version_1_is_kept():
+    document = json.loads(VERSION_1)
+    document["settings"]["initialization"] = {"Initialization": {"population": 70, "min_depth": 2}}
+    made = files.restore(document).diversification
+    assert made == Diversification(population=70, first_depth=(2, 4))
+    document["settings"]["diversification"] = {"Diversification": {"elites": 3}}
+    assert files.restore(document).diversification == replace(made, elites=3)
+
+
+def test_a_file_of_version_1_loads(tmp_path):
+    (tmp_path / "model.json").write_text(VERSION_1, encoding="ascii")
+    est = load(tmp_path / "model.json")
+    X = pd.DataFrame({"a b": [0.0, 0.0], "c": [1.0, -9.0]})
+    assert est.predict(X).tolist() == [1.0, 3.0]  # the second is outside the box
+    assert est.predict(X, size=5).tolist() == [0.5, 0.5]
+    assert str(est) == "2*gauss(`a b`) - c"
+    assert est.islands == Islands(islands=2, guided=(0.0, 0.1))
+    assert est.loss == Loss("huber", 1.5)
+    assert est.constraints == Constraints(nesting={"gauss": ["gauss"]}, margin=0.1)
+    assert (est.time_limit, est.random_state) == (np.inf, 3)
+    assert est.equations_["r2"].tolist() == [0.0, 0.95]
+    assert (est.equations_["chosen"].tolist(), len(est.history_)) == ([False, True], 0)
