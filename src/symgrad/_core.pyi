@@ -147,6 +147,7 @@ class IslandOptions:
     guided: float
     pairs: float
     pair_work: float
+    adapt: bool
     chain: int
     fit_gate: float
     fit_steps: int
@@ -179,8 +180,9 @@ def evolve(
     loss: Loss,
     sprouts: list[Sprout],
     options: list[IslandOptions],
+    credit: NDArray[np.float64],
     generations: int,
     seconds: float,
     seed: int,
     jobs: int,
-) -> tuple[Packed, NDArray[np.int64], Packed, int]: ...
+) -> tuple[Packed, NDArray[np.int64], Packed, int, NDArray[np.float64]]: ...

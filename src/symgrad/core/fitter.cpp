@@ -67,17 +67,21 @@ Judged Fitter<T>::judge(const Genome& tree, double bound) {
   if (problem_.loss.kind != kLoss_squared) return judge_by_loss();
   Moments m;
   const int64_t n = problem_.X.rows;
-  for (int64_t row = 0; row < n; row += kBlock) {
-    const int rows = int(std::min<int64_t>(n - row, kBlock));
-    const T* f = machine_.run(row, rows);
+  const bool bounded = problem_.scaled && std::isfinite(bound);
+  for (int64_t row = 0, rows = 0; row < n; row += rows) {
+    // Most trees are known to be too bad after the first rows.
+    rows = std::min<int64_t>(n - row, bounded && row == 0 ? kFirstRows : kBlock);
+    const T* f = machine_.run(row, int(rows));
     Moments block;
     const double* w = problem_.weight ? problem_.weight + row : nullptr;
-    if (!kernels<T>().moments(f, problem_.y + row, w, rows, &block)) return {HUGE_VAL, 0, 0};
+    if (!kernels<T>().moments(f, problem_.y + row, w, int(rows), &block)) return {HUGE_VAL, 0, 0};
     m.merge(block);
-    // A line through the first rows fits them better than the line through all does.
-    if (problem_.scaled && row + rows < n && m.m2_y > 0 && m.m2_f > 0) {
+    // A line through the first rows fits them better than the line through all does, by chance
+    // worse.
+    if (bounded && row + rows < n && m.m2_y > 0 && m.m2_f > 0) {
       const double part = 1 - m.c_fy * m.c_fy / (m.m2_f * m.m2_y);
-      if (part > bound) return {HUGE_VAL, 0, 0};
+      const double chance = 1 + 3 * std::sqrt(2.0 / double(row + rows));
+      if (part > chance * bound) return {HUGE_VAL, 0, 0};
     }
   }
   if (!std::isfinite(m.m2_f) || !std::isfinite(m.squared_error)) return {HUGE_VAL, 0, 0};
@@ -94,19 +98,19 @@ Judged Fitter<T>::judge(const Genome& tree, double bound) {
 // the residual.
 template <class T>
 void Fitter<T>::normal_equations(const Genome& tree, const std::vector<int64_t>& at,
-                                 const Judged& now) {
+                                 const Judged& now, int64_t n_rows) {
   const int c = int(at.size());
   const auto& rows_of = row_kernels<T>();
   std::vector<double> sum(size_t(c), 0), with_f(size_t(c), 0);
   hessian_.assign(size_t(c * c), 0);
   descent_.assign(size_t(c), 0);
   const bool squared = problem_.loss.kind == kLoss_squared;
-  double weight = 0, f1 = 0, f2 = 0;
+  double weight = 0, f1 = 0, f2 = 0, r1 = 0, rf = 0;
   differentiator_.select(tree.view(), true);
   T* residual = residual_.get(3 * kStride);
   T *weights = residual + kStride, *f_weighted = residual + 2 * kStride;
-  for (int64_t row = 0; row < problem_.X.rows; row += kBlock) {
-    const int rows = int(std::min<int64_t>(problem_.X.rows - row, kBlock)), n = padded(rows);
+  for (int64_t row = 0; row < n_rows; row += kBlock) {
+    const int rows = int(std::min<int64_t>(n_rows - row, kBlock)), n = padded(rows);
     T* adjoint = differentiator_.run(row, rows);
     const T* f = differentiator_.result();
     const double* w = problem_.weight ? problem_.weight + row : nullptr;
@@ -123,6 +127,7 @@ void Fitter<T>::normal_equations(const Genome& tree, const std::vector<int64_t>&
       f_weighted[i] = T(wi * v);
       weights[i] = T(wi);
       weight += wi, f1 += wi * v, f2 += wi * v * v;
+      r1 += double(residual[i]), rf += double(residual[i]) * v;
     }
     for (int i = rows; i < n; ++i) residual[i] = f_weighted[i] = weights[i] = T(0);
     for (const int64_t slot : at)
@@ -144,6 +149,11 @@ void Fitter<T>::normal_equations(const Genome& tree, const std::vector<int64_t>&
   if (!problem_.scaled) return;
   const double spread = f2 - f1 * f1 / weight;
   for (int k = 0; k < c; ++k) with_f[size_t(k)] -= sum[size_t(k)] * f1 / weight;
+  rf -= r1 * f1 / weight;  // both are zero on all rows, not on some
+  for (int k = 0; k < c; ++k) {
+    descent_[size_t(k)] -= sum[size_t(k)] * r1 / weight;
+    if (spread > 0) descent_[size_t(k)] -= with_f[size_t(k)] * rf / spread;
+  }
   for (int k = 0; k < c; ++k)
     for (int l = 0; l <= k; ++l) {
       double& h = hessian_[size_t(k * c + l)];
@@ -153,7 +163,7 @@ void Fitter<T>::normal_equations(const Genome& tree, const std::vector<int64_t>&
 }
 
 template <class T>
-Judged Fitter<T>::fit(Genome* tree, const Judged& start, int steps) {
+Judged Fitter<T>::fit(Genome* tree, const Judged& start, int steps, int64_t most) {
   std::vector<int64_t> at;
   for (int64_t i = 0; i < tree->size() && at.size() < kMaxConstants; ++i)
     if (tree->code[size_t(i)] == kConstant) at.push_back(i);
@@ -163,7 +173,7 @@ Judged Fitter<T>::fit(Genome* tree, const Judged& start, int steps) {
   double damping = 1e-3;
   bool fresh = false;
   for (int step = 0; step < steps; ++step) {
-    if (!fresh) normal_equations(*tree, at, now);
+    if (!fresh) normal_equations(*tree, at, now, std::min(most, problem_.X.rows));
     fresh = true;
     std::vector<double> A(hessian_), delta(descent_);
     for (int k = 0; k < c; ++k) {

@@ -34,15 +34,18 @@ class Fitter {
   Judged judge(const Genome& tree, double bound);
 
   // Levenberg-Marquardt on the constants, the line projected out (Kaufman's variable projection).
-  // `now` is the tree's judgement; returns that of the tree with its new constants.
-  Judged fit(Genome* tree, const Judged& now, int steps);
+  // `now` is the tree's judgement; returns that of the tree with its new constants. Steps are found
+  // on at most the given number of rows, and taken if they help on all.
+  Judged fit(Genome* tree, const Judged& now, int steps, int64_t most = INT64_MAX);
 
   int64_t evaluations() const { return evaluations_; }
 
  private:
   static constexpr int kMaxConstants = 24;
+  static constexpr int64_t kFirstRows = 256;
   Judged judge_by_loss();
-  void normal_equations(const Genome& tree, const std::vector<int64_t>& at, const Judged& now);
+  void normal_equations(const Genome& tree, const std::vector<int64_t>& at, const Judged& now,
+                        int64_t n_rows);
 
   const Problem<T>& problem_;
   Machine<T> machine_;

@@ -51,9 +51,31 @@ bool better(const Member& a, const Member& b) {
 
 }  // namespace
 
+std::array<double, kKinds> Credit::shares(const IslandOptions& o) const {
+  std::array<double, kKinds> share{o.pairs, o.guided, o.crossover,
+                                   1 - o.pairs - o.guided - o.crossover};
+  double all_work = 0, all_paid = 0, sum = 0;
+  for (const double w : work) all_work += w;
+  for (const double p : paid) all_paid += p;
+  if (!o.adapt || !(all_work > 0) || !(all_paid > 0)) return share;
+  const double usual = all_paid / all_work, prior = 0.1 * all_work;
+  for (size_t k = 0; k < kKinds; ++k) {
+    const double rate = (paid[k] + usual * prior) / (work[k] + prior);
+    share[k] *= std::clamp(std::sqrt(rate / usual), 1 / kBound, kBound);
+    sum += share[k];
+  }
+  for (double& s : share) s /= sum;
+  return share;
+}
+
+void Credit::fade() {
+  for (double& w : work) w *= kDecay;
+  for (double& p : paid) p *= kDecay;
+}
+
 template <class T>
 Island<T>::Island(const Problem<T>& problem, const Sprout& sprout, const IslandOptions& options,
-                  std::vector<Member> members, uint64_t seed, uint64_t stream)
+                  const Credit& credit, std::vector<Member> members, uint64_t seed, uint64_t stream)
     : problem_{problem.language, problem.X,      problem.y,
                problem.weight,   options.scaled, problem.loss},
       options_(options),
@@ -62,7 +84,8 @@ Island<T>::Island(const Problem<T>& problem, const Sprout& sprout, const IslandO
       fitter_(problem_),
       guide_(problem_, sprout),
       differentiator_(problem_.language, problem_.X, false),
-      rng_(seed, stream) {
+      rng_(seed, stream),
+      credit_(credit) {
   const bool fresh = std::all_of(members.begin(), members.end(),
                                  [](const Member& m) { return std::isnan(m.error); });
   for (Member& m : members) {
@@ -113,50 +136,67 @@ const Member& Island<T>::select() {
 }
 
 template <class T>
-Genome Island<T>::offspring(const Member& mother) {
-  const double kind = rng_.uniform();
-  if (kind < options_.pairs && pair_work_ <= options_.pair_work * work_) {
-    const double before = guide_.work();
-    Genome child = guide_.grow_by_product(rng_, mother.genome);
-    pair_work_ += guide_.work() - before;
-    work_ += guide_.work() - before;
-    return child;
-  }
-  if (kind < options_.pairs + options_.guided) {
+Kind Island<T>::draw() {
+  double left = rng_.uniform();
+  for (int kind = 0; kind < kMutate; ++kind)
+    if ((left -= shares_[size_t(kind)]) < 0)
+      return kind == kProduct && pair_work_ > options_.pair_work * work_ ? kGuided : Kind(kind);
+  return kMutate;
+}
+
+template <class T>
+Genome Island<T>::offspring(const Member& mother, Kind kind) {
+  if (kind == kProduct || kind == kGuided) {
     const double before = guide_.work();
     Genome child = mother.genome;
-    const int edits = 1 + int(rng_.below(uint32_t(options_.chain)));
+    const int edits = kind == kProduct ? 1 : 1 + int(rng_.below(uint32_t(options_.chain)));
     for (int k = 0; k < edits; ++k) {
-      child = guide_.edit(rng_, child);
-      tidy(problem_.language, problem_.scaled, &child);
+      child = kind == kProduct ? guide_.grow_by_product(rng_, child) : guide_.edit(rng_, child);
+      if (kind == kGuided) tidy(problem_.language, problem_.scaled, &child);
     }
-    work_ += guide_.work() - before;
+    const double more = guide_.work() - before;
+    work_ += more;
+    if (kind == kProduct) pair_work_ += more;
     return child;
   }
   const Genome& donor = select().genome;
-  if (kind < options_.pairs + options_.guided + options_.crossover)
-    return variation_.cross(rng_, mother.genome, donor);
+  if (kind == kCross) return variation_.cross(rng_, mother.genome, donor);
   return variation_.mutate(rng_, mother.genome, donor);
 }
 
-// Judges a new tree, fits its constants if it is promising, and lets it in.
+// How much lower an error is than that of all trees of its size or less, in logs.
 template <class T>
-void Island<T>::settle(Genome genome, double parent_error) {
+double Island<T>::gain(double error, int64_t size) const {
+  double best = HUGE_VAL;
+  for (const auto& [other, member] : archive_) {
+    if (other > size) break;
+    best = std::min(best, member.error);
+  }
+  if (!std::isfinite(best) || !(error < best)) return 0;
+  return std::min(1.0, std::log(best / std::max(error, 1e-300)));
+}
+
+// Judges a new tree, fits its constants if it is promising, and lets it in; returns its gain.
+template <class T>
+double Island<T>::settle(Genome genome, double parent_error) {
   tidy(problem_.language, problem_.scaled, &genome);
   const int64_t size = options_.rules.size(genome);
   if (size > options_.max_size || depth_of(problem_.language, genome.code) > options_.max_depth ||
       !options_.rules.nests_well(problem_.language, genome))
-    return;
+    return 0;
   const int64_t before = fitter_.evaluations();
-  Judged judged = fitter_.judge(genome, 1.2 * worst_);
-  if (!std::isfinite(judged.error)) return;
+  const double bound = std::max(options_.fit_gate * parent_error, limit(size));
+  Judged judged = fitter_.judge(genome, bound);
+  if (!std::isfinite(judged.error)) return 0;
   if (fits_ && judged.error < options_.fit_gate * parent_error)
-    judged = fitter_.fit(&genome, judged, options_.fit_steps);
+    judged = fitter_.fit(&genome, judged, options_.fit_steps, kFitRows);
   Member member{std::move(genome), judged.error, size};
+  double paid = 0;
   const auto held = archive_.find(size);
   if (held == archive_.end() || member.error < held->second.error) {
     if (fits_) judged = fitter_.fit(&member.genome, judged, options_.record_steps);
     member.error = judged.error;
+    paid = gain(member.error, size);
     if (options_.rules.has_required(member.genome) &&
         is_monotone(options_.rules, member.genome, judged.slope, problem_.X, &differentiator_))
       archive_[size] = member;
@@ -164,6 +204,7 @@ void Island<T>::settle(Genome genome, double parent_error) {
   work_ += 3.0 * double(fitter_.evaluations() - before) * double(member.genome.size()) *
            double(problem_.X.rows);
   members_.push_back(std::move(member));
+  return paid;
 }
 
 // Keeps the best of old and new, each error and size once.
@@ -177,9 +218,20 @@ void Island<T>::survive() {
   const size_t keep = std::min(size_t(options_.population), members_.size());
   std::stable_sort(members_.begin(), members_.end(), better);
   members_.resize(keep);
-  worst_ = 0;
-  for (const Member& m : members_) worst_ = std::max(worst_, m.error);
-  if (keep < size_t(options_.population)) worst_ = HUGE_VAL;
+  limit_.clear();
+  if (keep < size_t(options_.population)) return;
+  limit_.assign(size_t(options_.max_size) + 1, HUGE_VAL);
+  for (const Member& m : members_)
+    if (m.rank == members_.back().rank && m.size <= options_.max_size)
+      limit_[size_t(m.size)] = std::min(limit_[size_t(m.size)], m.error);
+  for (size_t s = 1; s < limit_.size(); ++s) limit_[s] = std::min(limit_[s], limit_[s - 1]);
+}
+
+// The least error of the last front that survived, among trees of a size or less.
+template <class T>
+double Island<T>::limit(int64_t size) const {
+  if (limit_.empty()) return HUGE_VAL;
+  return limit_[size_t(std::clamp<int64_t>(size, 0, int64_t(limit_.size()) - 1))];
 }
 
 template <class T>
@@ -187,12 +239,16 @@ void Island<T>::evolve(int generations, const std::function<bool()>& stop) {
   for (int g = 0; g < generations; ++g) {
     if (members_.empty()) return;
     parents_ = members_.size();
+    shares_ = credit_.shares(options_);
     for (int k = 0; k < options_.population; ++k) {
       if (stop()) return survive();
       const Member& mother = select();
-      const double error = mother.error;
-      settle(offspring(mother), error);
+      const double error = mother.error, before = work_;
+      const size_t kind = size_t(draw());
+      credit_.paid[kind] += settle(offspring(mother, Kind(kind)), error);
+      credit_.work[kind] += work_ - before;
     }
+    credit_.fade();
     survive();
   }
 }

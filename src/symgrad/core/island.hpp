@@ -1,6 +1,7 @@
 // One population that evolves by itself, judged by accuracy and size.
 #pragma once
 
+#include <array>
 #include <map>
 
 #include "guide.hpp"
@@ -22,7 +23,21 @@ struct IslandOptions {
   double fit_gate = 1.1;    // constants are fitted if the error is below this times the parent's
   int fit_steps = 2, record_steps = 5;
   bool scaled = true;  // trees are judged by the best line through them
+  bool adapt = true;   // shares follow what has paid
   Rules rules;
+};
+
+// What offspring come from.
+enum Kind { kProduct, kGuided, kCross, kMutate, kKinds };
+
+// What each kind has cost and brought, the last generations counted most.
+struct Credit {
+  std::array<double, kKinds> work{}, paid{};
+  static constexpr double kDecay = 0.9, kBound = 2;
+
+  // Shares that add up to 1, within a factor of those given.
+  std::array<double, kKinds> shares(const IslandOptions& o) const;
+  void fade();
 };
 
 struct Member {
@@ -40,21 +55,26 @@ template <class T>
 class Island {
  public:
   Island(const Problem<T>& problem, const Sprout& sprout, const IslandOptions& options,
-         std::vector<Member> members, uint64_t seed, uint64_t stream);
+         const Credit& credit, std::vector<Member> members, uint64_t seed, uint64_t stream);
 
   // Makes generations until there were so many, or `stop` says so.
   void evolve(int generations, const std::function<bool()>& stop);
 
   const std::vector<Member>& members() const { return members_; }
   const Archive& archive() const { return archive_; }
+  const Credit& credit() const { return credit_; }
   int64_t evaluations() const { return fitter_.evaluations(); }
 
  private:
   static constexpr int kSown = 8, kSownEdits = 6;
+  static constexpr int64_t kFitRows = 1024;  // for trees that are no records
   void sow();
   const Member& select();
-  Genome offspring(const Member& mother);
-  void settle(Genome genome, double parent_error);
+  Kind draw();
+  Genome offspring(const Member& mother, Kind kind);
+  double settle(Genome genome, double parent_error);
+  double gain(double error, int64_t size) const;
+  double limit(int64_t size) const;
   void survive();
 
   const Problem<T> problem_;
@@ -68,7 +88,10 @@ class Island {
   std::vector<Member> members_;
   size_t parents_ = 0;  // members that may be selected; those behind them are new
   Archive archive_;
-  double worst_ = HUGE_VAL, pair_work_ = 0, work_ = 0;
+  std::vector<double> limit_;  // by size: from this error on a tree would not survive
+  double pair_work_ = 0, work_ = 0;
+  Credit credit_;
+  std::array<double, kKinds> shares_;
 };
 
 }  // namespace symgrad

@@ -112,8 +112,8 @@ template <class T>
 nb::tuple evolve(const Forest& forest, const Vector<double>& error, const Vector<int64_t>& island,
                  const Columns<T>& X, const Vector<double>& y, const Vector<double>& weight,
                  const Loss& loss, const std::vector<Sprout>& sprouts,
-                 const std::vector<IslandOptions>& options, int generations, double seconds,
-                 uint64_t seed, int jobs) {
+                 const std::vector<IslandOptions>& options, const std::vector<Credit>& credits,
+                 int generations, double seconds, uint64_t seed, int jobs) {
   const Problem<T> problem = problem_of(forest, X, y, weight, true, loss);
   for (const Sprout& sprout : sprouts)
     require(X.columns == sprout.features, "X must have as many columns as there are features");
@@ -123,8 +123,9 @@ nb::tuple evolve(const Forest& forest, const Vector<double>& error, const Vector
           "island must span the trees");
   for (int64_t k = 0; k < islands; ++k)
     require(island.data()[k] <= island.data()[k + 1], "island must ascend");
-  require(int64_t(options.size()) == islands && int64_t(sprouts.size()) == islands,
-          "there must be one set of options and one sprout per island");
+  require(int64_t(options.size()) == islands && int64_t(sprouts.size()) == islands &&
+              int64_t(credits.size()) == islands,
+          "there must be one set of options, one sprout and one credit per island");
   for (const IslandOptions& o : options) {
     require(o.scaled || loss.kind == kLoss_squared, "other losses than squared need scaling");
     const Rules& r = o.rules;
@@ -141,8 +142,9 @@ nb::tuple evolve(const Forest& forest, const Vector<double>& error, const Vector
         for (int64_t t = island.data()[k]; t < island.data()[k + 1]; ++t)
           members.push_back({Genome(forest.tree(t)), error.data()[t]});
         auto& own = evolved[size_t(k)];
-        own = std::make_unique<Island<T>>(problem, sprouts[size_t(k)], options[size_t(k)],
-                                          std::move(members), seed, uint64_t(k));
+        own =
+            std::make_unique<Island<T>>(problem, sprouts[size_t(k)], options[size_t(k)],
+                                        credits[size_t(k)], std::move(members), seed, uint64_t(k));
         own->evolve(generations, [&] { return stop() || Clock::now() > end; });
       };
     });
@@ -150,23 +152,35 @@ nb::tuple evolve(const Forest& forest, const Vector<double>& error, const Vector
   Packed members, archive;
   std::vector<int64_t> bounds{0};
   int64_t evaluations = 0;
+  std::vector<double> credit;
   for (const auto& own : evolved) {
+    const Credit& c = own->credit();
+    credit.insert(credit.end(), c.work.begin(), c.work.end());
+    credit.insert(credit.end(), c.paid.begin(), c.paid.end());
     for (const Member& m : own->members()) members.add(m);
     for (const auto& [size, m] : own->archive()) archive.add(m);
     bounds.push_back(int64_t(members.error.size()));
     evaluations += own->evaluations();
   }
-  return nb::make_tuple(members.tuple(), to_numpy(std::move(bounds)), archive.tuple(), evaluations);
+  return nb::make_tuple(members.tuple(), to_numpy(std::move(bounds)), archive.tuple(), evaluations,
+                        to_numpy(std::move(credit)));
 }
 
 nb::tuple py_evolve(const Forest& forest, const Vector<double>& error,
                     const Vector<int64_t>& island, const Table& X, bool precise,
                     const Vector<double>& y, const Vector<double>& weight, const Loss& loss,
                     const std::vector<Sprout>& sprouts, const std::vector<IslandOptions>& options,
-                    int generations, double seconds, uint64_t seed, int jobs) {
+                    const Vector<double>& credit, int generations, double seconds, uint64_t seed,
+                    int jobs) {
+  require(credit.size() % (2 * kKinds) == 0, "credit must have a row per island");
+  std::vector<Credit> credits(credit.size() / (2 * kKinds));
+  const double* at = credit.data();
+  for (Credit& c : credits)
+    for (auto* part : {&c.work, &c.paid})
+      for (double& number : *part) number = *at++;
   const auto run = [&](const auto& columns) {
-    return evolve(forest, error, island, columns, y, weight, loss, sprouts, options, generations,
-                  seconds, seed, jobs);
+    return evolve(forest, error, island, columns, y, weight, loss, sprouts, options, credits,
+                  generations, seconds, seed, jobs);
   };
   return precise ? run(X.of<double>()) : run(X.of<float>());
 }
@@ -197,6 +211,7 @@ void bind_search(nb::module_& m) {
       .def_rw("fit_steps", &IslandOptions::fit_steps)
       .def_rw("record_steps", &IslandOptions::record_steps)
       .def_rw("scaled", &IslandOptions::scaled)
+      .def_rw("adapt", &IslandOptions::adapt)
       .def_rw("rules", &IslandOptions::rules);
   nb::class_<Loss>(m, "Loss").def(
       "__init__", [](Loss* self, const std::string& name, double number, double tiny) {

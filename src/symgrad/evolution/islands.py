@@ -23,6 +23,10 @@ from symgrad.tree.generate import generate, sprout
 V = TypeVar("V")
 
 
+KINDS = 4
+"""Kinds of offspring: products, guided edits, crossover, mutation."""
+
+
 @dataclass(frozen=True)
 class Islands:
     """How the default search evolves.
@@ -49,6 +53,9 @@ class Islands:
         Share of offspring that get the best product of two features, on guided islands.
     pair_work : float
         Most that the search for pairs may take of all work.
+    adapt : bool
+        Let the shares of products, guided edits, crossover and mutation follow what each has
+        brought for its cost, within a factor of two.
     constants : tuple of float
         Probability that a random leaf is a constant; islands take these in turn.
     whole : tuple of bool
@@ -77,6 +84,7 @@ class Islands:
     chain: int = 3
     pairs: float = 0.01
     pair_work: float = 0.2
+    adapt: bool = True
     constants: tuple[float, ...] = (0.2,)
     whole: tuple[bool, ...] = (False, False, False, True)
     fit_gate: float = 1.1
@@ -111,8 +119,8 @@ class Islands:
     def options(self, guided: float) -> _core.IslandOptions:
         """Return the core's options for an island with that share of guided offspring."""
         options = _core.IslandOptions()
-        for name in ("population", "tournament", "crossover", "chain", "pair_work", "fit_gate",
-                     "fit_steps", "record_steps", "max_size", "max_depth"):  # fmt: skip
+        for name in ("population", "tournament", "crossover", "chain", "pair_work", "adapt",
+                     "fit_gate", "fit_steps", "record_steps", "max_size", "max_depth"):  # fmt: skip
             setattr(options, name, getattr(self, name))
         options.guided = guided
         options.pairs = self.pairs if guided else 0.0
@@ -124,7 +132,7 @@ class Evolved:
     """What some generations made: the populations, the best of each size, and the cost.
 
     `error` is the loss of a tree or of the best line through it, relative to that of the best
-    constant.
+    constant. `credit` has for each island what each kind of offspring has cost and brought.
     """
 
     population: Forest
@@ -133,6 +141,7 @@ class Evolved:
     best: Forest | None
     best_error: NDArray[np.float64]
     evaluations: int
+    credit: NDArray[np.float64]
 
 
 def populate(
@@ -176,6 +185,7 @@ def evolve(
     precise: bool = True,
     scaled: Sequence[bool] = (True,),
     weights: NDArray[np.float64] | None = None,
+    credit: NDArray[np.float64] | None = None,
 ) -> Evolved:
     """Let islands evolve by themselves, each on one thread.
 
@@ -209,8 +219,12 @@ def evolve(
         in turn. Only squares can do without.
     weights : array, optional
         Relative probabilities of the features in random trees.
+    credit : array, optional
+        What an earlier call with as many islands has returned.
     """
     assert data.y is not None
+    if credit is None or len(credit) != len(bounds) - 1:
+        credit = np.zeros((len(bounds) - 1, 2 * KINDS))
 
     def turns(values: Sequence[V]) -> list[V]:
         return [values[(k + first) % len(values)] for k in range(len(bounds) - 1)]
@@ -219,7 +233,7 @@ def evolve(
     rules = (constraints or Constraints()).rules(population.primitives, data.names)
     for island, line in zip(options, turns(scaled), strict=True):
         island.rules, island.scaled = rules, line
-    members, new_bounds, best, evaluations = _core.evolve(
+    members, new_bounds, best, evaluations, spent = _core.evolve(
         population._core,
         np.ascontiguousarray(error, np.float64),
         np.ascontiguousarray(bounds, np.int64),
@@ -233,6 +247,7 @@ def evolve(
             for c, w in zip(turns(settings.constants), turns(settings.whole), strict=True)
         ],
         options,
+        np.ascontiguousarray(credit, np.float64).ravel(),
         settings.generations,
         min(seconds, 1e9),
         int(rng.integers(2**63)),
@@ -252,4 +267,5 @@ def evolve(
         forest(best),
         best[3],
         evaluations,
+        spent.reshape(-1, 2 * KINDS),
     )

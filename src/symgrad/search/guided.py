@@ -68,6 +68,8 @@ class IslandState(State):
         Whether errors are those of float64.
     plain : Plain, optional
         The islands that look for a law in whole numbers, once there are some.
+    credit : array
+        What each kind of offspring has cost and brought, by island.
     """
 
     bounds: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
@@ -75,6 +77,7 @@ class IslandState(State):
     exact: int = 0
     precise: bool = False
     plain: Plain | None = None
+    credit: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
 
 
 @dataclass(frozen=True)
@@ -130,6 +133,7 @@ class GuidedDGP(Search):
             seconds,
             self.n_jobs,
             state.precise,
+            credit=state.credit,
         )
         if evolved.best is not None:
             state.front.offer(evolved.best, evolved.best_error)
@@ -139,6 +143,7 @@ class GuidedDGP(Search):
             loss=evolved.error,
             bounds=evolved.bounds,
             evaluations=state.evaluations + evolved.evaluations,
+            credit=evolved.credit,
         )
         if self.optimization is not None:
             state = self.relax(state, data, self.optimization)
@@ -154,6 +159,7 @@ class GuidedDGP(Search):
             replace(settings, scale=True),
             random_pick=self.sampling.method == "multinomial",
             n_jobs=self.n_jobs,
+            device=self.device,
         )
         sampled = sample(relaxed, self.sampling)
         sampled = sampled[np.flatnonzero(sampled.sizes <= self.islands.max_size)]
