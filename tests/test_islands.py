@@ -107,6 +107,18 @@ def test_only_allowed_functions_are_drawn():
     assert "bump" in used
 
 
+def test_credit_is_kept_of_every_kind_of_offspring_and_moves_the_shares():
+    settings = Islands(islands=2, population=100, generations=5, guided=(0.0, 0.3), pairs=0.1)
+    result = grown(settings, (0.0, 0.3))
+    work, paid = result.credit[:, :4], result.credit[:, 4:]
+    assert (work[0, :2] == 0).all()  # no products and no guided edits on this island
+    assert (work[0, 2:] > 0).all()
+    assert (work[1] > 0).all()
+    assert paid.sum() > 0
+    adapting = grown(replace(settings, adapt=True), (0.0, 0.3))
+    assert not np.array_equal(adapting.credit, result.credit)
+
+
 def test_time_ends_it():
     settings = Islands(islands=1, population=100, generations=10**6)
     assert grown(settings, (0.1,), seconds=0.2).evaluations > 100

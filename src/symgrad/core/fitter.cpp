@@ -87,7 +87,7 @@ Judged Fitter<T>::judge(const Genome& tree, double bound) {
   if (!std::isfinite(m.m2_f) || !std::isfinite(m.squared_error)) return {HUGE_VAL, 0, 0};
   if (!problem_.scaled) return {m.squared_error / total_, 1, 0};
   // A tree that varies by rounding alone, or next to nothing, is a constant.
-  const double noise = (sizeof(T) == 4 ? 1e-12 : 1e-24) * m.mean_f * m.mean_f * m.weight;
+  const double noise = kRounding<T> * m.mean_f * m.mean_f * m.weight;
   if (!(m.m2_f > noise) || m.m2_f < 1e-60) return {1, 0, m.mean_y};
   const double slope = m.c_fy / m.m2_f;
   const double left = m.m2_y - slope * m.c_fy;

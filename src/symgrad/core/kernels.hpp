@@ -56,6 +56,10 @@ constexpr int kStride = kBlock + 3 * kVector;
 constexpr int kMaxBatch = 512;
 constexpr int kRowStride = kMaxBatch + 3 * kVector;
 
+// A tree that varies by less, squared and relative to its mean, varies by rounding alone.
+template <class T>
+constexpr double kRounding = sizeof(T) == 4 ? 1e-12 : 1e-24;
+
 // Sums of a block about its own means; blocks are merged in a fixed order.
 struct Moments {
   double weight = 0, mean_f = 0, mean_y = 0, m2_f = 0, m2_y = 0, c_fy = 0, squared_error = 0;

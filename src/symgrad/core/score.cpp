@@ -19,7 +19,7 @@ Status reason(const T* f, int rows) {
   return kValid;
 }
 
-Score finish(const Moments& m, Status status, bool scale) {
+Score finish(const Moments& m, Status status, bool scale, double rounding) {
   const double nan = std::nan("");
   if (status == kValid && !(std::isfinite(m.m2_f) && std::isfinite(m.squared_error)))
     status = kInfinite;  // squares beyond the range of the number type
@@ -27,7 +27,7 @@ Score finish(const Moments& m, Status status, bool scale) {
   double slope = 1, intercept = 0, sse = m.squared_error;
   if (scale) {
     // A tree that varies by rounding alone is a constant.
-    const double noise = 1e-14 * m.mean_f * m.mean_f * m.weight;
+    const double noise = rounding * m.mean_f * m.mean_f * m.weight;
     slope = m.m2_f > noise ? m.c_fy / m.m2_f : 0.0;
     intercept = m.mean_y - slope * m.mean_f;
     sse = m.m2_y - slope * m.c_fy;
@@ -72,7 +72,7 @@ bool score(const Forest& forest, const Columns<T>& X, const double* y, const dou
       total.moments.merge(part.moments);
       total.status = part.status;
     }
-    out[t] = finish(total.moments, total.status, scale);
+    out[t] = finish(total.moments, total.status, scale, kRounding<T>);
   }
   return true;
 }

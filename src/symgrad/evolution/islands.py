@@ -55,7 +55,7 @@ class Islands:
         Most that the search for pairs may take of all work.
     adapt : bool
         Let the shares of products, guided edits, crossover and mutation follow what each has
-        brought for its cost, within a factor of two.
+        brought for its cost, within a factor of two. Measured to make no difference.
     constants : tuple of float
         Probability that a random leaf is a constant; islands take these in turn.
     whole : tuple of bool
@@ -84,7 +84,7 @@ class Islands:
     chain: int = 3
     pairs: float = 0.01
     pair_work: float = 0.2
-    adapt: bool = True
+    adapt: bool = False
     constants: tuple[float, ...] = (0.2,)
     whole: tuple[bool, ...] = (False, False, False, True)
     fit_gate: float = 1.1

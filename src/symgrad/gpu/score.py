@@ -28,6 +28,10 @@ from symgrad.language.primitive import Primitive
 from symgrad.tree.forest import Forest
 
 
+ROUNDING = 1e-12
+"""As in the core: a tree that varies by less, squared and relative to its mean, is a constant."""
+
+
 class Refs(NamedTuple):
     """Instructions and columns, as a kernel sees them."""
 
@@ -193,7 +197,7 @@ def finish(
         status = np.where((status == Status.VALID) & beyond, Status.INFINITE, status)
         slope, intercept = np.ones(len(sse)), np.zeros(len(sse))
         if scale:
-            slope = np.where(m2_f > 1e-14 * centre**2 * total, c_fy / m2_f, 0.0)
+            slope = np.where(m2_f > ROUNDING * centre**2 * total, c_fy / m2_f, 0.0)
             intercept = mean_y - slope * centre
             sse = np.maximum(m2_y - slope * c_fy, 0.0)
     bad = status != Status.VALID

@@ -302,7 +302,7 @@ def _described(state: State) -> tuple[dict[str, Any], Arrays]:
     }
     if isinstance(state, IslandState):
         header |= {"merged": state.merged, "exact": int(state.exact), "precise": state.precise}
-        arrays["bounds"] = state.bounds
+        arrays |= {"bounds": state.bounds, "credit": state.credit}
         if state.plain is not None:
             header["plain"] = list(state.plain.population.primitives.specs)
             arrays |= _packed("plain", state.plain.population)
@@ -352,5 +352,11 @@ def _state(header: dict[str, Any], arrays: Arrays, names: FeatureNames) -> State
     if "plain" in header:
         plain = Plain(forest("plain"), *(arrays[f"plain_{n}"] for n in ("error", "bounds", "best")))
     return IslandState(
-        *common, arrays["bounds"], header["merged"], header["exact"], header["precise"], plain
+        *common,
+        arrays["bounds"],
+        header["merged"],
+        header["exact"],
+        header["precise"],
+        plain,
+        arrays["credit"],
     )
