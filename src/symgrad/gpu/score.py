@@ -27,7 +27,6 @@ from symgrad.gpu.pack import programs
 from symgrad.language.primitive import Primitive
 from symgrad.tree.forest import Forest
 
-
 ROUNDING = 1e-12
 """As in the core: a tree that varies by less, squared and relative to its mean, is a constant."""
 
