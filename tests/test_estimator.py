@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from symgrad import DGPRegressor, PrimitiveSet
 from symgrad.data.loss import Loss
 from symgrad.dgp.optimization import Optimization
+from symgrad.estimator import EQUATIONS
 from symgrad.evolution.constraints import Constraints
 from symgrad.evolution.diversification import Diversification
 from symgrad.evolution.islands import Islands
@@ -69,7 +70,7 @@ def test_the_table_of_equations():
     X, y = table()
     noise = np.random.default_rng(1).normal(size=len(y))
     est = quick(model_selection="accurate").fit(X, y + noise)
-    assert list(est.equations_.columns) == ["size", "loss", "r2", "formula", "chosen"]
+    assert list(est.equations_.columns) == EQUATIONS
     assert [t is est.tree_ for t in est.trees_] == est.equations_["chosen"].tolist()
     assert est.equations_["chosen"].sum() == 1
     errors = (y + noise - est.predict(X)) ** 2

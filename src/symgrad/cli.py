@@ -11,6 +11,7 @@ import re
 import tempfile
 import time
 import warnings
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -340,13 +341,14 @@ def _new_rows(est: DGPRegressor, table: tables.Table) -> Any:
 def _front(est: DGPRegressor) -> RichTable:
     table = RichTable(box=None, pad_edge=False)
     table.add_column("")
-    for title in ("size", "R2", "loss"):
+    for title in ("size", "R2", "held out", "loss"):
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("formula", overflow="fold")
-    rows = zip(est.trees_, est.equations_["r2"], est.equations_["loss"], strict=True)
-    for tree, r2, loss in rows:
+    numbers = (est.equations_[name] for name in ("r2", "validation_r2", "loss"))
+    for tree, r2, held_out, loss in zip(est.trees_, *numbers, strict=True):
         chosen = tree is est.tree_
         text = Text(tree.render(4), "bold" if chosen else "")
         mark = ">" if chosen else ""
-        table.add_row(mark, str(tree.size), f"{r2:.4f}", f"{loss:.4g}", text)
+        scores = (f"{r2:.4f}", "" if isnan(held_out) else f"{held_out:.4f}", f"{loss:.4g}")
+        table.add_row(mark, str(tree.size), *scores, text)
     return table

@@ -37,9 +37,13 @@ from symgrad.search.guided import GuidedDGP
 from symgrad.search.presets import preset
 from symgrad.search.prune import prune
 from symgrad.tree.tree import Tree
+from symgrad.validation import validation
 from symgrad.views import Views
 
 DEFAULT_EVALUATIONS = {"default": 500_000, "paper": 100_000}
+EQUATIONS = ["size", "loss", "r2", "validation_r2", "length", "formula", "chosen"]
+"""Columns of `DGPRegressor.equations_`."""
+
 POLICIES = (
     "islands", "constraints", "optimization", "sampling", "diversification",
 )  # fmt: skip
@@ -101,8 +105,9 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         The formulas of `equations_`.
     equations_ : pandas.DataFrame
         The front: ``size``, ``loss`` (mean), ``r2`` (the share of the best constant's loss that is
-        explained), ``formula`` and ``chosen`` (whether it is `tree_`) of the best formula of each
-        size that no smaller one beats, on the training data.
+        explained), ``validation_r2`` (the same for rows that constants were not fitted to), the
+        description ``length``, ``formula`` and ``chosen`` (whether it is `tree_`) of the best
+        formula of each size that no smaller one beats, on the training data.
     history_ : pandas.DataFrame
         The search, a row for each iteration: ``evaluations`` and ``seconds`` so far, ``error``
         (relative to the best constant's) and ``size`` of the most accurate formula then.
@@ -208,9 +213,10 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         found = formulas(state.front, data, exact, loss, constraints, self.n_jobs)
         if gone:
             found = [replace(f, tree=f.tree.renamed(names)) for f in found]
+        scores = validation([f.tree for f in found], whole, loss, self.n_jobs)
         how = self.model_selection or ("balanced" if default else "accurate")
         chosen = choose(found, how, whole, constraints.margin)
-        self._finish(state, found, chosen)
+        self._finish(state, found, scores, chosen)
         bare = default is None or constraints.extrapolate
         self._box = None if bare else Box.of(whole, chosen)
         return self
@@ -332,7 +338,9 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if np.ptp(used) == 0:
             raise ValueError(f"y is constant (every value is {used[0]:g}), so there is no formula")
 
-    def _finish(self, state: State, found: list[Formula], chosen: Formula) -> None:
+    def _finish(
+        self, state: State, found: list[Formula], scores: NDArray[np.float64], chosen: Formula
+    ) -> None:
         """Keep the formulas and the one that was chosen."""
         self.n_iter_, self.n_evaluations_ = state.iterations, state.evaluations
         if not len(state.front):
@@ -342,8 +350,11 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 stacklevel=3,
             )
         self.equations_ = pd.DataFrame(
-            [(f.tree.size, f.loss, f.r2, str(f.tree), f is chosen) for f in found],
-            columns=["size", "loss", "r2", "formula", "chosen"],
+            [
+                (f.tree.size, f.loss, f.r2, score, f.length, str(f.tree), f is chosen)
+                for f, score in zip(found, scores, strict=True)
+            ],
+            columns=EQUATIONS,
         )
         self.trees_: list[Tree] = [f.tree for f in found]
         self.tree_: Tree = chosen.tree

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from symgrad.data.loss import Loss
 from symgrad.dgp.optimization import Optimization
 from symgrad.dgp.sampling import Sampling
-from symgrad.estimator import DGPRegressor
+from symgrad.estimator import EQUATIONS, DGPRegressor
 from symgrad.evolution.constraints import Constraints
 from symgrad.evolution.diversification import Diversification
 from symgrad.evolution.islands import Islands
@@ -38,11 +38,17 @@ T = TypeVar("T")
 Document = dict[str, Any]
 
 FORMAT = "symgrad model"
+NUMBERS = EQUATIONS[1:5]
+"""Of each formula: loss, R2 on training and held-out rows, description length."""
+
 VERSION = 2
 
 
 def _from_1(document: Document) -> Document:
-    """Take in the first population, which was a setting of its own; there was no device."""
+    """Return a document with what came with version 2.
+
+    The first population was a setting of its own; there was no device, and no validation.
+    """
     settings = dict(_take(document, "settings", dict))
     first = settings.pop("initialization", None)
     if isinstance(first, dict) and isinstance(first.get("Initialization"), dict):
@@ -51,7 +57,11 @@ def _from_1(document: Document) -> Document:
         depths = {"tuple": [old["min_depth"], old["max_depth"]]}
         more = {"population": old["population"], "first_depth": depths}
         settings["diversification"] = {"Diversification": given["Diversification"] | more}
-    return document | {"settings": {"device": "cpu"} | settings}
+    unknown = {"validation_r2": {"float": "nan"}, "length": {"float": "nan"}}
+    equations = [
+        unknown | e if isinstance(e, dict) else e for e in _take(document, "equations", list)
+    ]
+    return document | {"settings": {"device": "cpu"} | settings, "equations": equations}
 
 
 UPGRADES: dict[int, Callable[[Document], Document]] = {1: _from_1}
@@ -129,7 +139,7 @@ def describe(estimator: DGPRegressor) -> Document:
         settings["random_state"] = None  # a generator has moved on since
     trees = estimator.trees_
     sets = list(dict.fromkeys(tree.primitives.specs for tree in trees))
-    rows = zip(trees, estimator.equations_["loss"], estimator.equations_["r2"], strict=True)
+    rows = zip(trees, *(estimator.equations_[name] for name in NUMBERS), strict=True)
     box = estimator._box
     return {
         "format": FORMAT,
@@ -140,11 +150,10 @@ def describe(estimator: DGPRegressor) -> Document:
             {
                 "formula": tree.render(),
                 "size": tree.size,
-                "loss": _plain(float(loss)),
-                "r2": _plain(float(r2)),
+                **{n: _plain(float(v)) for n, v in zip(NUMBERS, numbers, strict=True)},
                 "primitives": sets.index(tree.primitives.specs),
             }
-            for tree, loss, r2 in rows
+            for tree, *numbers in rows
         ],
         "primitives": [list(specs) for specs in sets],
         "n_features_in": int(estimator.n_features_in_),
@@ -179,11 +188,11 @@ def restore(document: Any) -> DGPRegressor:
     sets = [PrimitiveSet(_texts(s, "primitives")) for s in _take(document, "primitives", list)]
     equations = [_equation(e, sets, names) for e in _take(document, "equations", list)]
     estimator = DGPRegressor(**_settings(_take(document, "settings", dict)))
-    estimator.trees_ = [tree for tree, _, _ in equations]
+    estimator.trees_ = [tree for tree, _ in equations]
     estimator.tree_ = _pick(estimator.trees_, document, "formula")
     estimator.equations_ = pd.DataFrame(
-        [(t.size, loss, r2, str(t), t is estimator.tree_) for t, loss, r2 in equations],
-        columns=["size", "loss", "r2", "formula", "chosen"],
+        [(t.size, *numbers, str(t), t is estimator.tree_) for t, numbers in equations],
+        columns=EQUATIONS,
     )
     estimator.n_features_in_ = n
     if _take(document, "named", bool):
@@ -224,16 +233,14 @@ def _upgraded(document: Any) -> Document:
     return {"history": [], **upgraded}  # which the first files did not have
 
 
-def _equation(
-    data: Any, sets: list[PrimitiveSet], names: FeatureNames
-) -> tuple[Tree, float, float]:
+def _equation(data: Any, sets: list[PrimitiveSet], names: FeatureNames) -> tuple[Tree, list[float]]:
     if not isinstance(data, dict):
         raise ValueError(f"equations must hold objects, got {data!r:.40}")
     tree = Tree.parse(_take(data, "formula", str), names, _pick(sets, data, "primitives"))
     size = _take(data, "size", int)
     if size != tree.size:
         raise ValueError(f"size is {size}, but the formula has {tree.size} nodes")
-    return tree, _number(data, "loss"), _number(data, "r2")
+    return tree, [_number(data, name) for name in NUMBERS]
 
 
 def _step(data: Any) -> tuple[int, float, float, int]:

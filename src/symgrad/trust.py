@@ -114,8 +114,8 @@ class Significance:
 class _Search(DGPRegressor):
     """An estimator that remembers the front and what was chosen from it."""
 
-    def _finish(self, state: State, found: list[Formula], chosen: Formula) -> None:
-        super()._finish(state, found, chosen)
+    def _finish(self, state: State, found: list[Formula], scores: Any, chosen: Formula) -> None:
+        super()._finish(state, found, scores, chosen)
         self.found, self.chosen = found, chosen
 
     @classmethod
