@@ -163,7 +163,7 @@ def test_bad_usage_is_one_sentence(data, words, code, sentence):
 
 def test_a_missing_folder_and_a_missing_peer_say_what_to_do(data, monkeypatch):
     monkeypatch.setenv("SYMGRAD_DATA", "nowhere")
-    result = bench("paper")
+    result = bench("paper", "--methods", "gp")
     assert result.exit_code == 1
     assert "there is no data folder nowhere; set SYMGRAD_DATA" in result.stderr
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
