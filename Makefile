@@ -14,9 +14,9 @@ BUILT_FROM := pyproject.toml CMakeLists.txt $(wildcard src/symgrad/core/*)
 CPP := $(wildcard src/symgrad/core/*.cpp src/symgrad/core/*.hpp)
 PIP_FLAGS := --quiet --disable-pip-version-check
 # All tests but those that hardly touch the core.
-CORE_TESTS := $(filter-out $(patsubst %,tests/test_%.py,adapters architecture bounds charts cli commands complaints deap_gp demo docs enclosure \
-	exports figures fold grammar harness highdim interval layout mathml names needles one_run page paper peers plots primitive problems published recovery \
-	render report_browser simplify size summaries sympy_form targets task), \
+CORE_TESTS := $(filter-out $(patsubst %,tests/test_%.py,adam adapters architecture bounds charts cli commands complaints deap_gp demo device docs enclosure \
+	exports figures fold functions grammar harness highdim interval kernels layout mathml names needles one_run page paper peers plots primitive problems published recovery score \
+	render report_browser simplify size summaries sympy_form targets task train), \
 	$(wildcard tests/test_*.py))
 
 .PHONY: demo test lint bench docs sanitize clean

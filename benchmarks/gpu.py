@@ -20,7 +20,7 @@ import numpy as np
 from training import full_trees
 
 from symgrad.bench.speed import random_forest
-from symgrad.dgp.optimization import Optimization, _options
+from symgrad.dgp.optimization import Optimization, core_options
 from symgrad.gpu import device, score, train
 from symgrad.gpu.kernels import Layout
 from symgrad.tree.forest import Forest
@@ -47,7 +47,7 @@ def training(forest: Forest, features: int, rows: int, layout: Layout, epochs: i
     rng = np.random.default_rng(0)
     X = rng.normal(size=(rows, features)).astype(np.float32)
     y = X[:, 0] * X[:, 1] + X[:, 2]
-    options = _options(Optimization(epochs=epochs, added_leaf="uniform"), forest)
+    options = core_options(Optimization(epochs=epochs, added_leaf="uniform"), forest)
     made = train.prepare(forest, features, float(y.std()), options, layout)
     plan, tables, owns, settings, _ = made
     batches = train.batches(X, y, None, rows, layout.block, plan.leaf_width)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from symgrad import Dataset, PrimitiveSet
-from symgrad.dgp.optimization import _options
+from symgrad.dgp.optimization import core_options
 from symgrad.gpu.kernels import Layout
 from symgrad.tree.generate import generate
 
@@ -21,6 +21,6 @@ def trees(n=30, features=6, seed=0, primitives=None, **options):
 
 
 def options_of(optimization, forest, seed=0):
-    options = _options(optimization, forest)
+    options = core_options(optimization, forest)
     options.seed = seed
     return options

@@ -196,7 +196,7 @@ def optimize(
     weights = np.empty(0, dtype)
     if dataset.weights is not None:
         weights = dataset.weights[order].astype(dtype)
-    options = _options(optimization, forest)
+    options = core_options(optimization, forest)
     options.random = random_pick
     options.seed = int(rng.integers(2**63))
     nodes, features = len(forest.code), dataset.features
@@ -240,7 +240,8 @@ def deviation(dataset: Dataset) -> float:
     return float(np.sqrt(np.average((y - mean) ** 2, weights=dataset.weights)))
 
 
-def _options(o: Optimization, forest: Forest) -> _core.TrainOptions:
+def core_options(o: Optimization, forest: Forest) -> _core.TrainOptions:
+    """Return the settings as the native core, and the GPU's engine, take them."""
     options = _core.TrainOptions()
     options.functions = list(forest.primitives.codes)
     options.epochs = o.epochs

@@ -40,7 +40,7 @@ class MemoryPlan:
         what = "1 part" if parts == 1 else f"{parts} parts"
         return (
             f"{self.bounds[-1]} trees in {what} of at most {self.needed.max() / 2**30:.2f} GB, "
-            f"of {self.limit / 2**30:.1f} GB that may be used"
+            f"of {self.limit / 2**30:.2f} GB that may be used"
         )
 
 

@@ -22,6 +22,9 @@ Floats = NDArray[np.float32]
 LAST, LEAF, STORED, NUMBER = range(4)
 """Where an argument is."""
 
+ROUNDING = 1e-12
+"""As in the core: a tree that varies by less, squared and relative to its mean, is a constant."""
+
 
 def bucket(n: int, steps: int = 1) -> int:
     """Return the next of the sizes that programs are compiled for: `steps` per power of two."""

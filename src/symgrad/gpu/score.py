@@ -21,14 +21,12 @@ from numpy.typing import NDArray
 
 from symgrad.data.dataset import Dataset
 from symgrad.data.evaluate import Scores, Status
+from symgrad.gpu.device import compiled
 from symgrad.gpu.functions import EXACT
 from symgrad.gpu.kernels import Layout
-from symgrad.gpu.pack import programs
+from symgrad.gpu.pack import ROUNDING, programs
 from symgrad.language.primitive import Primitive
 from symgrad.tree.forest import Forest
-
-ROUNDING = 1e-12
-"""As in the core: a tree that varies by less, squared and relative to its mean, is a constant."""
 
 
 class Refs(NamedTuple):
@@ -150,7 +148,7 @@ def place(forest: Forest, x: Any) -> tuple[tuple[Primitive, ...], int, Refs]:
 def evaluate(forest: Forest, X: NDArray[Any], layout: Layout) -> NDArray[np.float32]:
     """Return the trees' values, (trees, rows)."""
     functions, slots, refs = place(forest, jnp.asarray(columns(X, layout.block)))
-    found = values_of(functions, layout, slots, refs)
+    found = compiled(values_of, refs, static=(functions, layout, slots))
     values: NDArray[np.float32] = np.asarray(found[: len(forest), : len(X)])
     return values
 
@@ -170,7 +168,8 @@ def score(forest: Forest, dataset: Dataset, *, scale: bool, layout: Layout) -> S
         centre = np.average(y, weights=weight)
         y -= centre
     put = partial(jnp.asarray, dtype=jnp.float32)
-    sums = np.asarray(sums_of(functions, layout, slots, refs, put(y), put(weight)), np.float64)
+    static = (functions, layout, slots)
+    sums = np.asarray(compiled(sums_of, refs, put(y), put(weight), static=static), np.float64)
     y, weight = y.reshape(-1, block), weight.reshape(-1, block)
     found = finish(sums[:, : len(forest)], y, weight, scale)
     return replace(found, intercept=found.intercept + centre) if scale else found

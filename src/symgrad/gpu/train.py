@@ -18,7 +18,7 @@ from symgrad.gpu.adam import Logits
 from symgrad.gpu.device import compiled
 from symgrad.gpu.kernels import Gradients, Inputs, Layout, gradients, moments
 from symgrad.gpu.memory import plan as plan_memory
-from symgrad.gpu.pack import relaxed
+from symgrad.gpu.pack import ROUNDING, relaxed
 from symgrad.language.primitive import Primitive
 from symgrad.tree.forest import Forest
 
@@ -156,11 +156,11 @@ def best_lines(plan: Plan, inputs: Inputs) -> Any:
     apart = found[..., 0] - mean
     ff = (found[..., 1] + total * apart * apart).sum(axis=0)
     fy = (found[..., 2] + targets * apart).sum(axis=0)
-    slope = jnp.where(ff > 1e-12 * mean * mean * total.sum(), fy / ff, 0.0)
+    slope = jnp.where(ff > ROUNDING * mean * mean * total.sum(), fy / ff, 0.0)
     return jnp.stack([slope, targets.sum() / total.sum() - slope * mean], axis=1)
 
 
-def zero_one(plan: Plan, tables: Tables, state: State) -> Any:
+def zero_one(tables: Tables, state: State) -> Any:
     """Return each tree's Loss01: the mean over its rows of logits of -(p - 1/2)^2."""
     total = jnp.zeros(tables.trees.shape[0] + 1)
     for p, width, tree in (
@@ -220,10 +220,10 @@ def run(
 ) -> tuple[Any, ...]:  # fmt: skip
     """Train; return picks and their weights by row of logits, strengths, and losses."""
     state = begin(plan, tables, owns, settings)
-    before = zero_one(plan, tables, state)
+    before = zero_one(tables, state)
     make = partial(step, plan, tables, rows, settings)
     state = lax.fori_loop(0, settings.epochs, make, state)
-    loss = state.loss + settings.zero_one * jnp.stack([before, zero_one(plan, tables, state)])
+    loss = state.loss + settings.zero_one * jnp.stack([before, zero_one(tables, state)])
     picks = []
     for k, rows_of in enumerate((state.leaf, state.inner)):
         if plan.random:
@@ -250,9 +250,9 @@ def prepare(
     forest: Forest, features: int, deviation: float, options: Any, layout: Layout
 ) -> tuple[Any, ...]:
     """Return the plan, the tables, the first primitives and the settings for some trees."""
-    packed = relaxed(forest, 4 if features > adam.WIDE else 1)
-    functions = tuple(forest.primitives[c] for c in options.functions)
     wide = features > adam.WIDE  # then leaves are mixed in TensorFloat-32 where the GPU has it
+    packed = relaxed(forest, 4 if wide else 1)
+    functions = tuple(forest.primitives[c] for c in options.functions)
     precision = lax.Precision.DEFAULT if wide else lax.Precision.HIGHEST
     plan = Plan(
         functions, features, layout, packed.longest, options.scale, options.random,
