@@ -20,9 +20,17 @@ def test_better_fits_and_smaller_formulas_are_shorter():
 
 
 def test_by_hand():
-    words = 2 * np.log(10) + 3 * np.log(3) + np.log(8)
+    words = 2 * np.log(10) + 1.5 * np.log(3) + np.log(8)
     expected = 200 * np.log(0.25) + 2 * np.log(200) + 2 * words
     assert length("x0 + x1", 0.25) == pytest.approx(expected)
+
+
+def test_a_function_used_before_costs_less():
+    """With half a count for each of the eight: 1/8, then 1.5/5 for the same and 0.5/5 else."""
+    once, same, other = (length(text, 0.25) for text in ("x0 + x1", "x0 + x1 + x2", "(x0 + x1)*x2"))
+    leaf = 2 * (np.log(10) + np.log(3))
+    assert same - once == pytest.approx(leaf - 2 * np.log(1.5 / 5))
+    assert other - once == pytest.approx(leaf - 2 * np.log(0.5 / 5))
 
 
 def test_a_constant_says_nothing():

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from symgrad.language.primitive import CONSTANT
 from symgrad.tree.tree import Tree
@@ -14,9 +16,12 @@ def description_length(tree: Tree, fit: float, rows: float, features: int) -> fl
     """Return the length of data plus formula, in units of twice the negative log-likelihood.
 
     To what the errors take, add half a log of the number of rows per constant (the line's two
-    included), and per node the choice of its kind, of one of the features or of one of the
-    functions. Choosing among many features costs more, which is what keeps formulas from noise
-    away where features outnumber rows.
+    included), and per node its kind, one of the features or one of the functions. Choosing
+    among many features costs more, which is what keeps formulas from noise away where features
+    outnumber rows. A function that a formula has used before costs less the next time (the
+    Dirichlet code with half a count each to begin with), so that a sum of many terms is not
+    charged for every plus. Kinds take half of log 3: what is a leaf, of one argument or of two
+    depends on what came before.
 
     Parameters
     ----------
@@ -30,13 +35,19 @@ def description_length(tree: Tree, fit: float, rows: float, features: int) -> fl
         Number of features there are to choose from.
     """
     constants = int(np.count_nonzero(tree.code == CONSTANT))
-    functions = int(np.count_nonzero(tree.code >= 0))
-    variables = tree.size - constants - functions
+    functions = tree.code[tree.code >= 0]
+    variables = tree.size - constants - len(functions)
     if not variables:
         return fit + math.log(rows)
     words = (
         variables * math.log(features)
-        + tree.size * math.log(3)
-        + functions * math.log(max(2, len(tree.primitives)))
+        + tree.size * math.log(3) / 2
+        + _code_length(np.unique(functions, return_counts=True)[1], max(2, len(tree.primitives)))
     )
     return fit + (constants + 2) * math.log(rows) + 2 * words
+
+
+def _code_length(counts: NDArray[np.int64], kinds: int) -> float:
+    """Return the nats for words of some kinds, told one by one, each learnt from those before."""
+    known = gammaln(counts + 0.5) - gammaln(0.5)
+    return float(gammaln(counts.sum() + kinds / 2) - gammaln(kinds / 2) - known.sum())
