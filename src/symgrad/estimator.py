@@ -215,7 +215,7 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
             found = [replace(f, tree=f.tree.renamed(names)) for f in found]
         scores = validation([f.tree for f in found], whole, loss, self.n_jobs)
         how = self.model_selection or ("balanced" if default else "accurate")
-        chosen = choose(found, how, whole, constraints.margin)
+        chosen = choose(found, how, whole, constraints.margin, loss)
         self._finish(state, found, scores, chosen)
         bare = default is None or constraints.extrapolate
         self._box = None if bare else Box.of(whole, chosen)

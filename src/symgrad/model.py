@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from symgrad.arrays import is_sparse
 from symgrad.data.complexity import description_length
 from symgrad.data.constants import fit_constants
 from symgrad.data.dataset import Dataset
+from symgrad.data.evidence import evidence
 from symgrad.data.loss import Loss
 from symgrad.evolution.constraints import Constraints
 from symgrad.evolution.front import Front
@@ -23,6 +24,8 @@ from symgrad.tree.bounds import bounds
 from symgrad.tree.forest import Forest
 from symgrad.tree.tree import Tree
 from symgrad.tree.units import in_units
+
+CHOICES = ("balanced", "accurate", "simple")
 
 ENOUGH = 0.95
 """Share of the balanced formula's R2 that the simple one must reach."""
@@ -143,9 +146,7 @@ class Judge:
     def __init__(self, data: Dataset, loss: Loss):
         assert data.y is not None
         self.data, self.loss, self.y = data, loss, data.y
-        self.rows = float(data.rows)
-        if data.weights is not None:
-            self.rows = float(data.weights.sum() ** 2 / np.square(data.weights).sum())
+        self.rows = _rows(data)
         one = Forest([CONSTANT], [0.0], [0, 1], None, data.names)
         best = fit_constants(one, data, loss=loss, steps=0, dtype=np.float64)
         self.best_constant = float(best.intercept[0])
@@ -221,43 +222,70 @@ class Judge:
             tree = tried[best].simplify()
 
 
-def choose(found: list[Formula], how: str, data: Dataset, margin: float = 0.0) -> Formula:
-    """Return the formula that becomes the model: the first choice that is safe.
+def choose(
+    found: list[Formula], how: str, data: Dataset, margin: float = 0.0, loss: Loss | None = None
+) -> Formula:
+    """Return the formula that becomes the model: the first choice that is safe and not by chance.
 
     A formula is safe if interval arithmetic shows it to be defined in the whole box that the
     data spans, not only at its rows, and its values there to be no further from the target's
     range than `REACH` times that range: spikes that catch a single row are not. A formula that is
     `EXACT` may have its poles. If none is safe, the first choice is taken as it is.
 
+    Of the squared loss a few rows can make up most. A formula that explains these alone is taken
+    to be found by chance, however large its R2: its `evidence` must be worth its words.
+
     Parameters
     ----------
     found : list of Formula
         The front.
     how : {"balanced", "accurate", "simple"}
-        Least description length, least error, or the smallest that explains `ENOUGH` of what
-        the balanced one does.
+        Least description length; least error, by chance or not; or the smallest that explains
+        `ENOUGH` of what the balanced one does.
     data : Dataset
         The training data.
     margin : float
         How far the box reaches beyond the data, in parts of each feature's range.
+    loss : Loss, optional
+        What was minimised, if lengths are to be trusted.
     """
-    order = CHOICES[how](found)
+    assert data.y is not None
+    y, weights, rows = data.y, data.weights, _rows(data)
     low, high = data.box
     span = margin * (high - low)
 
     def safe(formula: Formula) -> bool:
-        assert data.y is not None
         if 1 - formula.r2 < EXACT:
             return True
         values = bounds(formula.tree, low - span, high + span)
-        reach = REACH * np.ptp(data.y)
-        return (
-            values is not None
-            and values[0] >= data.y.min() - reach
-            and values[1] <= data.y.max() + reach
-        )
+        reach = REACH * np.ptp(y)
+        return values is not None and values[0] >= y.min() - reach and values[1] <= y.max() + reach
 
-    return next((f for f in order if safe(f)), order[0])
+    def telling(formula: Formula) -> bool:
+        if loss is None or loss.name != "squared" or how == "accurate":
+            return True
+        needed = formula.length - loss.length(1 - formula.r2, 1.0, rows) - float(np.log(rows))
+        values = formula.tree.evaluate(data.X, dtype=np.float64)
+        return evidence(values, y, weights, needed) >= needed
+
+    def first(order: list[Formula]) -> Formula:
+        return next((f for f in order if f.constant or (safe(f) and telling(f))), order[0])
+
+    if how == "accurate":
+        return first(sorted(found, key=lambda f: (f.loss, f.tree.size)))
+    balanced = first(sorted(found, key=lambda f: f.length))
+    if how == "balanced":
+        return balanced
+    return first(
+        sorted((f for f in found if f.r2 >= ENOUGH * balanced.r2), key=lambda f: f.tree.size)
+    )
+
+
+def _rows(data: Dataset) -> float:
+    """Return the number of rows, or what weights leave of it."""
+    if data.weights is None:
+        return float(data.rows)
+    return float(data.weights.sum() ** 2 / np.square(data.weights).sum())
 
 
 @dataclass(frozen=True)
@@ -291,24 +319,3 @@ class Box:
         used = used.toarray() if is_sparse(used) else used
         outside = ((used < low) | (used > high)).any(axis=1)
         return np.where(outside, np.clip(values, self.least, self.greatest), values)
-
-
-def _balanced(found: list[Formula]) -> list[Formula]:
-    return sorted(found, key=lambda f: f.length)
-
-
-def _accurate(found: list[Formula]) -> list[Formula]:
-    return sorted(found, key=lambda f: (f.loss, f.tree.size))
-
-
-def _simple(found: list[Formula]) -> list[Formula]:
-    balanced = _balanced(found)
-    enough = [f for f in found if f.r2 >= ENOUGH * balanced[0].r2]
-    return sorted(enough, key=lambda f: f.tree.size) + balanced
-
-
-CHOICES: dict[str, Callable[[list[Formula]], list[Formula]]] = {
-    "balanced": _balanced,
-    "accurate": _accurate,
-    "simple": _simple,
-}
