@@ -344,3 +344,13 @@ def test_tables_are_left_as_they_are_without_a_type():
     data = Dataset(table, dtype=None)
     assert np.shares_memory(data.X, table)
     assert Tree.parse("x0 + x1").evaluate(data.X, dtype=np.float64).dtype == np.float64
+
+
+def test_columns_are_dense_and_exact():
+    X = np.array([[0.0, 1.5, 0.0], [2.0, 0.0, 0.1]])
+    for table in (X, sparse.csc_matrix(X), X.astype(np.float32)):
+        data = Dataset(table, dtype=None)
+        for which, wanted in ((slice(1, 3), X[:, 1:]), ([2, 0], X[:, [2, 0]])):
+            got = data.columns(which)
+            assert got.dtype == np.float64
+            np.testing.assert_allclose(got, wanted, rtol=1e-7)

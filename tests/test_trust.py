@@ -3,6 +3,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
 from symgrad import DGPRegressor
@@ -191,3 +192,13 @@ def test_errors_say_what_is_wrong(needle):
         exchangeable(est, X, y, tolerance=-1)
     with pytest.raises(TypeError):
         est.trust(X, y, restart=3)
+
+
+def test_sparse_tables_give_the_same_answers(needle):
+    X, y, est = needle
+    for kind in (sp.csc_matrix, sp.csr_matrix):
+        frame = est.trust(kind(X), y, n_restarts=1)
+        pd.testing.assert_frame_equal(frame, est.trust(X, y, n_restarts=1))
+        assert exchangeable(est, kind(X), y) == exchangeable(est, X, y)
+    few = est.significance(sp.csc_matrix(X), y, n_permutations=1, max_evaluations=2000)
+    assert few.p_value == 0.5

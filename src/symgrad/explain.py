@@ -183,8 +183,7 @@ class _Slopes:
             uu, cu, cc = ((a * b).sum(axis=1) for a, b in ((u, u), (u, centered), (centered,) * 2))
             width = max(1, BLOCK // self.rows)
             for first in range(0, self.data.features, width):
-                x = self.data.X[:, first : first + width]
-                x = x.toarray() if self.data.sparse else x
+                x = self.data.columns(slice(first, first + width))
                 m = x.mean(axis=0)
                 x = x - m
                 j1, jy, ju, jc = np.split(left @ x, 4)

@@ -41,7 +41,7 @@ class Places:
         self.data, self.loss, self.n_jobs = data, loss, n_jobs
         self.tree = _unlinked(tree) if loss.row.log_link else tree
         self.features = self.tree.feature_indices
-        self.used = np.asfortranarray(data.X[:, list(self.features)])
+        self.used = data.columns(list(self.features))
         given = data.weights if data.weights is not None else np.ones(data.rows)
         self.weights: Floats = given / given.sum()
         self.mean = self.weights @ self.used
@@ -113,7 +113,8 @@ class Places:
         width, found = max(1, BLOCK // self.data.rows), list[int]()
         for first in range(0, min(len(near), MOST_TRIED), width):
             some = near[:MOST_TRIED][first : first + width]
-            columns = [n.intercept + n.slope * self.data.X[:, n.column] for n in some]
+            table = self.data.columns([n.column for n in some])
+            columns = [n.intercept + n.slope * x for n, x in zip(some, table.T, strict=True)]
             own, *swapped = self.refitted([j] * len(some), columns)
             good = (n.column for n, r2 in zip(some, swapped, strict=True) if r2 >= own - tolerance)
             found += good
@@ -121,14 +122,14 @@ class Places:
 
     def near(self, least: float) -> list[list[Near]]:
         """Return for each feature the columns that correlate with it; one pass, in blocks."""
-        X, w = self.data.X, self.weights
+        w = self.weights
         centred = self.used - self.mean
         norms = np.sqrt(w @ centred**2)
         norms[norms == 0] = np.inf  # a constant is near nothing
         found: list[list[Near]] = [[] for _ in self.features]
         width = max(1, BLOCK // self.data.rows)
         for first in range(0, self.data.features, width):
-            part = X[:, first : first + width]
+            part = self.data.columns(slice(first, first + width))
             means = w @ part
             part = part - means
             norm = np.sqrt(w @ part**2)

@@ -307,11 +307,11 @@ def _checked(est: DGPRegressor, X: Any, y: Any, sample_weight: Any) -> Dataset:
     check_numeric(X)
     X, y = validate_data(
         est, X, y, reset=False, dtype="numeric", ensure_all_finite=False, ensure_min_samples=2,
-        y_numeric=True,
+        y_numeric=True, accept_sparse=("csc", "csr"),
     )  # fmt: skip
     if sample_weight is not None:
         sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-    return Dataset(X, y, feature_names=est.tree_.names, weights=sample_weight, dtype=np.float64)
+    return Dataset(X, y, feature_names=est.tree_.names, weights=sample_weight, dtype=None)
 
 
 def _places(est: DGPRegressor, data: Dataset) -> Places:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from symgrad.arrays import is_sparse
 from symgrad.data.constants import fit_constants
 from symgrad.data.dataset import Dataset
 from symgrad.data.loss import Loss
@@ -83,8 +82,7 @@ def narrow(
     """Return the forest and the data with the columns that are in use alone."""
     used = forest.feature_indices
     columns = used if used.size else np.zeros(1, np.int64)
-    X = data.X[:, columns]
-    X = np.asarray((X.toarray() if is_sparse(X) else X)[rows], np.float64)
+    X = data.columns(columns.tolist())[rows]
     code = forest.code.copy()
     leaf = (code < 0) & (code != CONSTANT)
     code[leaf] = ~np.searchsorted(columns, ~code[leaf]).astype(np.int32)

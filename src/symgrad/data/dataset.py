@@ -207,6 +207,11 @@ class Dataset:
             low, high = low.toarray().ravel(), high.toarray().ravel()
         return low.astype(np.float64), high.astype(np.float64)
 
+    def columns(self, which: slice | Sequence[int]) -> NDArray[np.float64]:
+        """Return some columns in float64, dense."""
+        some = self.X[:, which]
+        return np.asarray(some.toarray() if self.sparse else some, np.float64, order="F")
+
     @property
     def core_weights(self) -> NDArray[np.float64]:
         """The weights as the core takes them: none is an empty array."""

@@ -278,8 +278,9 @@ def _data(estimator: DGPRegressor, data: Dataset) -> str:
     own = set(estimator.tree_.features)
     lines = []
     for name in names[:MOST_RANGES]:
-        x = data.X[:, [data.names.index(name)]]
-        x = x.toarray() if data.sparse else x
+        column = data.names.index(name)
+        assert column is not None
+        x = data.columns([column])
         numbers = map(_short, (x.min(), x.mean(), x.max()))
         model = "yes" if name in own else ""
         lines.append(
