@@ -63,3 +63,5 @@ def test_a_missing_peer_is_named(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ImportError, match="gplearn needs gplearn, which is not installed"):
         chosen(["gplearn"])
+    with pytest.raises(ImportError, match=r'needs jax, .* pip install "symgrad\[gpu\]"'):
+        chosen(["dgp on gpu"])

@@ -171,7 +171,14 @@ def test_nothing_is_left_behind_when_it_is_stopped(tmp_path, number):
 def test_the_commit_is_that_of_this_project(monkeypatch, tmp_path):
     monkeypatch.setattr(harness, "__file__", str(tmp_path / "harness.py"))
     assert harness.commit() == "unknown"
-    assert "cores" in harness.machine()
+
+
+def test_the_machine_is_named_with_its_gpu(monkeypatch, tmp_path):
+    tool = tmp_path / "nvidia-smi"
+    tool.write_text("#!/bin/sh\necho Some GPU\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert harness.machine().endswith("cores, Some GPU")
 
 
 def test_empty_results_have_all_columns(tmp_path):

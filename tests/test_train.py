@@ -44,8 +44,11 @@ def first_gradients(forest, data, o):
     out = np.zeros((2, len(forest.code), width))
     for place, of in ((0, packed.leaf_of), (1, packed.added_of)):
         node = np.flatnonzero(of >= 0)
-        g = np.asarray(found.h * factor[tables.leaf_tree][:, None])
-        out[place, node, : plan.leaf_width] = g[of[node], : plan.leaf_width]
+        # The step sees differences, and of an added leaf the features alone.
+        shared = found.mass[:, None] if plan.leaf_functions and place == 0 else 0.0
+        g = np.asarray((found.h + shared) * factor[tables.leaf_tree][:, None])
+        given = data.features if place else plan.leaf_width
+        out[place, node, :given] = g[of[node], :given]
     node = np.flatnonzero(packed.inner_of >= 0)
     g = np.asarray(found.w * factor[tables.inner_tree][:, None])
     out[0, node, : len(plan.functions) + 1] = g[packed.inner_of[node], : len(plan.functions) + 1]

@@ -13,6 +13,7 @@ import csv
 import json
 import os
 import platform
+import shutil
 import signal
 import subprocess
 import sys
@@ -158,13 +159,17 @@ def commit() -> str:
 
 
 def machine() -> str:
-    """Return processor and number of cores."""
+    """Return processor, number of cores, and the GPU if NVIDIA's tools know of one."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         name = next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         name = platform.processor() or platform.machine()
-    return f"{name}, {os.cpu_count()} cores"
+    asked = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
+    gpu = ""
+    if shutil.which(asked[0]):
+        gpu = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+    return ", ".join([name, f"{os.cpu_count()} cores", *gpu.splitlines()])
 
 
 def last_rows(results: Path) -> pd.DataFrame:

@@ -125,8 +125,13 @@ def default(name: str, **options: Any) -> Fit:
     return fit
 
 
+ON_GPU: dict[str, Any] = {"package": "jax", "module": "jax", "extra": "gpu"}
+
 ADAPTERS: tuple[Adapter, ...] = (
     Adapter(default("symgrad"), ("symgrad",)),
     Adapter(default("symgrad accurate", model_selection="accurate"), ("symgrad accurate",)),
-    *(Adapter(by_the_paper(name, search), (name,)) for name, search in searches().items()),
+    *(
+        Adapter(by_the_paper(name, search), (name,), **(ON_GPU if name in on_gpu() else {}))
+        for name, search in searches().items()
+    ),
 )

@@ -123,6 +123,8 @@ class Adapter:
         What one fit gives.
     package, module : str
         What must be installed, and the module that is loaded before the clock starts.
+    extra : str
+        The extra of symgrad that installs it.
     limited : bool
         Whether it heeds the limit.
     """
@@ -131,6 +133,7 @@ class Adapter:
     methods: tuple[str, ...]
     package: str = "symgrad"
     module: str = "symgrad"
+    extra: str = "bench"
     limited: bool = True
 
     def check(self) -> None:
@@ -138,7 +141,7 @@ class Adapter:
         if importlib.util.find_spec(self.module.split(".")[0]) is None:
             raise ImportError(
                 f"{self.methods[0]} needs {self.package}, which is not installed: "
-                'pip install "symgrad[bench]", or leave it out by --methods'
+                f'pip install "symgrad[{self.extra}]", or leave it out by --methods'
             )
 
     def load(self) -> None:

@@ -97,7 +97,11 @@ class Tables(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """What is the same for all epochs, and for all forests of one shape."""
+    """What is the same for all epochs, and for all forests of one shape.
+
+    Where tables are `wide`, memory is what an epoch waits for: leaves are mixed in TensorFloat-32
+    if the GPU has it, and the derivatives by their weights are kept in bfloat16.
+    """
 
     functions: tuple[Primitive, ...]
     features: int
@@ -106,7 +110,7 @@ class Plan:
     scale: bool
     random: bool
     leaf_functions: bool
-    precision: Any
+    wide: bool
 
     @property
     def leaf_width(self) -> int:
@@ -123,7 +127,8 @@ def derivatives(
     """
     X, y, weight = batch
     leaf, inner, edge = weights
-    h = jnp.matmul(leaf, X.T, precision=plan.precision)
+    precision = lax.Precision.DEFAULT if plan.wide else lax.Precision.HIGHEST
+    h = jnp.matmul(leaf, X.T, precision=precision)
     line = jnp.tile(jnp.array([1.0, 0.0], jnp.float32), (tables.trees.shape[0], 1))
     leaf_w, mass = jnp.zeros((1, 1)), jnp.ones(1)
     d, functions = plan.features, len(plan.functions)
@@ -137,11 +142,12 @@ def derivatives(
     rmse = jnp.sqrt(sums.error[:, 0] / weight.sum())
     finite = jnp.isfinite(sums.error).all(axis=1)
     factor = jnp.where(rmse > 0, 1 / (weight.sum() * rmse * deviation), 0.0)
-    by_leaf = jnp.matmul(sums.h, X, precision=plan.precision)
-    if plan.leaf_functions:  # added leaves have none
-        given = tables.leaf_width[:, None] > d
-        by_leaf = by_leaf + jnp.where(given, sums.mass[:, None], 0.0)
-        by_leaf = by_leaf.at[:, d : d + functions].set(jnp.where(given, sums.leaf_w, 0.0))
+    kept = jnp.bfloat16 if plan.wide else jnp.float32
+    by_leaf = jnp.matmul(sums.h.astype(kept), X.astype(kept), precision=precision)
+    if plan.leaf_functions:
+        # The features' common share is taken off the functions instead: softmax sees differences.
+        apart = sums.leaf_w - sums.mass[:, None]
+        by_leaf = by_leaf.at[:, d : d + functions].set(apart.astype(kept))
     return sums._replace(h=by_leaf), jnp.append(factor, 0.0), rmse / deviation, finite
 
 
@@ -250,13 +256,12 @@ def prepare(
     forest: Forest, features: int, deviation: float, options: Any, layout: Layout
 ) -> tuple[Any, ...]:
     """Return the plan, the tables, the first primitives and the settings for some trees."""
-    wide = features > adam.WIDE  # then leaves are mixed in TensorFloat-32 where the GPU has it
+    wide = features > adam.WIDE
     packed = relaxed(forest, 4 if wide else 1)
     functions = tuple(forest.primitives[c] for c in options.functions)
-    precision = lax.Precision.DEFAULT if wide else lax.Precision.HIGHEST
     plan = Plan(
         functions, features, layout, packed.longest, options.scale, options.random,
-        options.leaf_functions, precision,
+        options.leaf_functions, wide,
     )  # fmt: skip
     own = packed.leaf_own
     if options.sharp_added:
