@@ -24,6 +24,7 @@ from symgrad.dgp.optimization import Optimization
 from symgrad.dgp.sampling import Sampling
 from symgrad.evolution.constraints import Constraints, indices
 from symgrad.evolution.diversification import Diversification
+from symgrad.evolution.front import Entry
 from symgrad.evolution.islands import Islands
 from symgrad.gpu.device import check as check_device
 from symgrad.history import History
@@ -36,6 +37,7 @@ from symgrad.search.dgp import DGP
 from symgrad.search.guided import GuidedDGP
 from symgrad.search.presets import preset
 from symgrad.search.prune import prune
+from symgrad.search.shelter import shelter
 from symgrad.tree.tree import Tree
 from symgrad.validation import validation
 from symgrad.views import Views
@@ -207,15 +209,22 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         history = History(search, data, store.history if store else None)
         state = watched(search, data, exact, budget, rng, progress, store, history)
         self.history_ = history.table
+        loss = default.loss if default else None
+
+        def in_units(entries: Iterable[Entry]) -> list[Formula]:
+            made = formulas(entries, data, exact, loss, constraints, self.n_jobs)
+            return [replace(f, tree=f.tree.renamed(names)) for f in made] if gone else made
+
+        spare = list[Formula]()
         if default:
             prune(state.front, data, default.loss, self.n_jobs)
-        loss = default.loss if default else None
-        found = formulas(state.front, data, exact, loss, constraints, self.n_jobs)
-        if gone:
-            found = [replace(f, tree=f.tree.renamed(names)) for f in found]
-        scores = validation([f.tree for f in found], whole, loss, self.n_jobs)
+            spare = in_units(shelter(state, data, default.loss, constraints.margin))
+        found = in_units(state.front)
         how = self.model_selection or ("balanced" if default else "accurate")
-        chosen = choose(found, how, whole, constraints.margin, loss)
+        chosen = choose(found + spare, how, whole, constraints.margin, loss)
+        if chosen not in found:
+            found = sorted([*found, chosen], key=lambda f: f.tree.size)
+        scores = validation([f.tree for f in found], whole, loss, self.n_jobs)
         self._finish(state, found, scores, chosen)
         bare = default is None or constraints.extrapolate
         self._box = None if bare else Box.of(whole, chosen)

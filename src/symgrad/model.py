@@ -17,9 +17,10 @@ from symgrad.data.dataset import Dataset
 from symgrad.data.evidence import evidence
 from symgrad.data.loss import Loss
 from symgrad.evolution.constraints import Constraints
-from symgrad.evolution.front import Front
+from symgrad.evolution.front import Entry
 from symgrad.language.primitive import CONSTANT
 from symgrad.language.primitive_set import PrimitiveSet
+from symgrad.search.shelter import EXACT, REACH
 from symgrad.tree.bounds import bounds
 from symgrad.tree.forest import Forest
 from symgrad.tree.tree import Tree
@@ -29,9 +30,6 @@ CHOICES = ("balanced", "accurate", "simple")
 
 ENOUGH = 0.95
 """Share of the balanced formula's R2 that the simple one must reach."""
-
-EXACT = 1e-10
-"""Error, relative to the best constant's, below which a formula is taken to be the law itself."""
 
 LARGEST_WHOLE = 10
 """Constants up to this size are rounded to whole numbers where the data allow it."""
@@ -44,9 +42,6 @@ POLISH = 10
 
 TRUSTED = 0.95
 """R2 on the training data from which a formula is trusted beyond them, up to a point."""
-
-REACH = 100
-"""How far a formula's values may lie beyond the target's range, in units of that range."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +70,7 @@ class Formula:
 
 
 def formulas(
-    front: Front,
+    front: Iterable[Entry],
     data: Dataset,
     exact: Dataset,
     loss: Loss | None,
@@ -89,7 +84,7 @@ def formulas(
 
     Parameters
     ----------
-    front : Front
+    front : Front, or list of Entry
         Trees found on `data`.
     data, exact : Dataset
         What was searched, and the same as the user gave it.

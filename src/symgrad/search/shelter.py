@@ -1,0 +1,119 @@
+"""Safe trees of the last population, for the case that the front's best are not."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import orthogonal_mp
+
+from symgrad.data.constants import fit_constants
+from symgrad.data.dataset import BLOCK, Dataset
+from symgrad.data.loss import Loss
+from symgrad.evolution.front import Entry
+from symgrad.language.primitive import CONSTANT
+from symgrad.search.base import State
+from symgrad.search.prune import length
+from symgrad.tree.bounds import bounds
+from symgrad.tree.forest import Forest
+from symgrad.tree.tree import Tree
+
+EXACT = 1e-10
+"""Error, relative to the best constant's, below which a formula is taken to be the law itself."""
+
+REACH = 100
+"""How far a formula's values may lie beyond the target's range, in units of that range."""
+
+SPLITS = 256
+"""How hard it is tried to show that the front's best tree is safe."""
+
+TERMS, SCREENED = 8, 200
+"""Most features in a sum, and how many are looked at, those that correlate most with the target."""
+
+TRIED, ENOUGH = 300, 8
+"""Trees of the population that are looked at, shortest descriptions first, and that are kept."""
+
+
+def shelter(state: State, data: Dataset, loss: Loss, margin: float = 0.0) -> list[Entry]:
+    """Return trees that are safe in the box of the data, if the front's best one is not.
+
+    The front has the best tree of each size, and a single lucky one with a pole in an empty corner
+    of the box leaves its mark on many sizes. The population has others that are nearly as good; if
+    not, there are always sums of features.
+
+    Parameters
+    ----------
+    state : State
+        The last one, with errors relative to that of the best constant.
+    data : Dataset
+        What the trees were found on.
+    loss : Loss
+        What errors cost.
+    margin : float
+        How far the box reaches beyond the data, in parts of each feature's range.
+    """
+    assert data.y is not None
+    low, high = data.box
+    span = margin * (high - low)
+    best = min(state.front, key=lambda e: length(e, data, loss), default=None)
+    if best is None or best.loss < EXACT:
+        return []
+    if bounds(best.tree, low - span, high + span, SPLITS) is not None:
+        return []
+    centre, reach = float(data.y.mean()), REACH * float(np.ptp(data.y))
+
+    def safe(trees: list[Tree]) -> Iterator[Entry]:
+        if not trees:
+            return
+        lines = fit_constants(Forest.of(trees), data, loss=loss, steps=0)
+        for tree, error, *line in zip(
+            trees, lines.error, lines.intercept, lines.slope, strict=True
+        ):
+            values = bounds(tree, low - span, high + span, 1)
+            if values is None:
+                continue
+            ends = line[0] + line[1] * np.array(values)
+            if loss.row.log_link or np.abs(ends - centre).max() < reach:
+                yield Entry(tree, float(error))
+
+    known = np.flatnonzero(np.isfinite(state.loss)).tolist()
+    trees = [Entry(state.population[t], float(state.loss[t])) for t in known]
+    trees = sorted(trees, key=lambda e: length(e, data, loss))[:TRIED]
+    return [*islice(safe([e.tree for e in trees]), ENOUGH), *safe(sums(best.tree, data))]
+
+
+def sums(like: Tree, data: Dataset) -> list[Tree]:
+    """Return sums of features with their factors, of one feature up to `TERMS`."""
+    functions = like.primitives.functions
+    if data.y is None or not {"add", "mul"} <= set(functions):
+        return []
+    y, width = data.y - data.y.mean(), max(1, BLOCK // data.rows)
+    parts = (data.columns(slice(j, j + width)) for j in range(0, data.features, width))
+    near = np.concatenate([np.abs(y @ _standard(part)) for part in parts])
+    best = np.argsort(-near)[:SCREENED]
+    columns = data.columns(best.tolist())
+    terms = min(TERMS, len(best), data.rows - 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of columns that depend on each other
+        path = orthogonal_mp(_standard(columns), y, n_nonzero_coefs=terms, return_path=True)
+    made = list[Tree]()
+    for step in path.reshape(len(best), -1).T:
+        code, value = list[int](), list[float]()
+        for k in np.flatnonzero(step):
+            more = [CONSTANT, ~int(best[k]), functions["mul"]] + [functions["add"]] * bool(code)
+            code += more
+            value += [float(step[k] / columns[:, k].std()), *[0.0] * (len(more) - 1)]
+        if code:
+            made.append(Tree(code, value, like.primitives, like.names))
+    return made
+
+
+def _standard(columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return columns of mean 0 and deviation 1, or all 0."""
+    centred = columns - columns.mean(axis=0)
+    deviation = centred.std(axis=0)
+    standard: NDArray[np.float64] = centred / np.where(deviation > 0, deviation, np.inf)
+    return standard
