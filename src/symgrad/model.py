@@ -20,7 +20,7 @@ from symgrad.evolution.constraints import Constraints
 from symgrad.evolution.front import Entry
 from symgrad.language.primitive import CONSTANT
 from symgrad.language.primitive_set import PrimitiveSet
-from symgrad.search.shelter import EXACT, REACH
+from symgrad.search.shelter import EXACT, REACH, SPLITS
 from symgrad.tree.bounds import bounds
 from symgrad.tree.forest import Forest
 from symgrad.tree.tree import Tree
@@ -252,7 +252,7 @@ def choose(
     def safe(formula: Formula) -> bool:
         if 1 - formula.r2 < EXACT:
             return True
-        values = bounds(formula.tree, low - span, high + span)
+        values = bounds(formula.tree, low - span, high + span, SPLITS)
         reach = REACH * np.ptp(y)
         return values is not None and values[0] >= y.min() - reach and values[1] <= y.max() + reach
 

@@ -27,13 +27,13 @@ EXACT = 1e-10
 REACH = 100
 """How far a formula's values may lie beyond the target's range, in units of that range."""
 
-SPLITS = 256
-"""How hard it is tried to show that the front's best tree is safe."""
+SPLITS = 64
+"""How hard it is tried to show that a tree is safe."""
 
 TERMS, SCREENED = 8, 200
 """Most features in a sum, and how many are looked at, those that correlate most with the target."""
 
-TRIED, ENOUGH = 300, 8
+TRIED, ENOUGH = 1000, 8
 """Trees of the population that are looked at, shortest descriptions first, and that are kept."""
 
 
