@@ -2,9 +2,11 @@ import numpy as np
 import pytest
 
 from symgrad import Dataset, DGPRegressor, Forest, PrimitiveSet
-from symgrad.data.loss import Loss
+from symgrad.evolution.constraints import Constraints
 from symgrad.evolution.front import Front
+from symgrad.evolution.islands import Islands
 from symgrad.search.base import State
+from symgrad.search.guided import GuidedDGP
 from symgrad.search.shelter import ENOUGH, shelter, sums
 from symgrad.tree.bounds import bounds
 
@@ -26,25 +28,25 @@ def state(front, population, losses, data):
 def test_safe_trees_stand_in_for_one_with_a_pole(data):
     trees = ["x0/x1", "x1*x2", "log(x0)", "x0 + x1", "x2/(x1*x1 + 2)"]
     losses = [0.1, 0.3, 0.1, 0.2, np.nan]
-    found = shelter(state(["1/x0"], trees, losses, data), data, Loss())
+    found = shelter(state(["1/x0"], trees, losses, data), data, GuidedDGP())
     assert [str(e.tree) for e in found[:2]] == ["x0 + x1", "x1*x2"]
     assert all(bounds(e.tree, [-1] * 3, [1] * 3) is not None for e in found)
 
 
 def test_none_is_needed_beside_a_safe_or_an_exact_tree(data):
-    assert shelter(state(["x0*x1"], ["x0"], [0.2], data), data, Loss()) == []
+    assert shelter(state(["x0*x1"], ["x0"], [0.2], data), data, GuidedDGP()) == []
     nothing = state(["x0*x1"], ["x0"], [np.nan], data)
     nothing.front.best.clear()
-    assert shelter(nothing, data, Loss()) == []
+    assert shelter(nothing, data, GuidedDGP()) == []
     law = state(["1/x0"], ["x0"], [0.2], data)
     law.front.offer(Forest.from_strings(["x1/x0"], data.names, PAPER), np.array([1e-20]))
-    assert shelter(law, data, Loss()) == []
+    assert shelter(law, data, GuidedDGP()) == []
 
 
 def test_the_box_has_its_margin_and_few_are_kept(data):
     risky = state(["1/(x0 + 1.2)"], ["x0 + x1"] * 20, [0.5] * 20, data)
-    assert shelter(risky, data, Loss()) == []
-    found = shelter(risky, data, Loss(), margin=0.5)
+    assert shelter(risky, data, GuidedDGP()) == []
+    found = shelter(risky, data, GuidedDGP(constraints=Constraints(margin=0.5)))
     assert [str(e.tree) for e in found].count("x0 + x1") == ENOUGH
 
 
@@ -54,8 +56,13 @@ def test_sums_of_features_are_the_last_resort():
     made = sums(Forest.from_strings(["1/x0"], data.names, PAPER)[0], data)
     assert set(made[1].feature_indices) == {7, 250}
     np.testing.assert_allclose(made[1].evaluate(data.X) + 5, data.y, rtol=1e-6)
-    bare = PrimitiveSet(["/", "sin"])
-    assert sums(Forest.from_strings(["sin(x0)"], data.names, bare)[0], data) == []
+    risky = state(["1/(x0 - 2)"], ["1/(x0 - 2)"], [0.1], data)
+    assert len(shelter(risky, data, GuidedDGP())) == len(made)
+    for search in (
+        GuidedDGP(islands=Islands(max_size=2)),
+        GuidedDGP(primitives=PrimitiveSet(["/", "sin"])),
+    ):
+        assert shelter(risky, data, search) == []
 
 
 def test_a_safe_formula_is_chosen_though_the_front_is_full_of_poles():

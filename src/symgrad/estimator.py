@@ -218,7 +218,7 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         spare = list[Formula]()
         if default:
             prune(state.front, data, default.loss, self.n_jobs)
-            spare = in_units(shelter(state, data, default.loss, constraints.margin))
+            spare = in_units(shelter(state, data, default))
         found = in_units(state.front)
         how = self.model_selection or ("balanced" if default else "accurate")
         chosen = choose(found + spare, how, whole, constraints.margin, loss)

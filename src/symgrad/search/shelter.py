@@ -12,10 +12,10 @@ from sklearn.linear_model import orthogonal_mp
 
 from symgrad.data.constants import fit_constants
 from symgrad.data.dataset import BLOCK, Dataset
-from symgrad.data.loss import Loss
 from symgrad.evolution.front import Entry
 from symgrad.language.primitive import CONSTANT
 from symgrad.search.base import State
+from symgrad.search.guided import GuidedDGP
 from symgrad.search.prune import length
 from symgrad.tree.bounds import bounds
 from symgrad.tree.forest import Forest
@@ -37,7 +37,7 @@ TRIED, ENOUGH = 1000, 8
 """Trees of the population that are looked at, shortest descriptions first, and that are kept."""
 
 
-def shelter(state: State, data: Dataset, loss: Loss, margin: float = 0.0) -> list[Entry]:
+def shelter(state: State, data: Dataset, search: GuidedDGP) -> list[Entry]:
     """Return trees that are safe in the box of the data, if the front's best one is not.
 
     The front has the best tree of each size, and a single lucky one with a pole in an empty corner
@@ -50,14 +50,12 @@ def shelter(state: State, data: Dataset, loss: Loss, margin: float = 0.0) -> lis
         The last one, with errors relative to that of the best constant.
     data : Dataset
         What the trees were found on.
-    loss : Loss
-        What errors cost.
-    margin : float
-        How far the box reaches beyond the data, in parts of each feature's range.
+    search : GuidedDGP
+        How they were found: by which loss, and what trees may be.
     """
     assert data.y is not None
     low, high = data.box
-    span = margin * (high - low)
+    loss, span = search.loss, search.constraints.margin * (high - low)
     best = min(state.front, key=lambda e: length(e, data, loss), default=None)
     if best is None or best.loss < EXACT:
         return []
@@ -82,14 +80,16 @@ def shelter(state: State, data: Dataset, loss: Loss, margin: float = 0.0) -> lis
     known = np.flatnonzero(np.isfinite(state.loss)).tolist()
     trees = [Entry(state.population[t], float(state.loss[t])) for t in known]
     trees = sorted(trees, key=lambda e: length(e, data, loss))[:TRIED]
-    return [*islice(safe([e.tree for e in trees]), ENOUGH), *safe(sums(best.tree, data))]
+    found = list(islice(safe([e.tree for e in trees]), ENOUGH))
+    if {"add", "mul"} <= set(search.primitives.functions):
+        found += safe([t for t in sums(best.tree, data) if t.size <= search.islands.max_size])
+    return found
 
 
 def sums(like: Tree, data: Dataset) -> list[Tree]:
     """Return sums of features with their factors, of one feature up to `TERMS`."""
+    assert data.y is not None
     functions = like.primitives.functions
-    if data.y is None or not {"add", "mul"} <= set(functions):
-        return []
     y, width = data.y - data.y.mean(), max(1, BLOCK // data.rows)
     parts = (data.columns(slice(j, j + width)) for j in range(0, data.features, width))
     near = np.concatenate([np.abs(y @ _standard(part)) for part in parts])
