@@ -34,6 +34,10 @@ def main() -> None:
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=5.0)
     o = parser.parse_args()
+    if unknown := set(o.targets.split(",")) - set(TARGETS):
+        raise SystemExit(
+            f"unknown target {min(unknown)!r}; the known ones are {', '.join(TARGETS)}"
+        )
     for target, d, n in product(o.targets.split(","), o.features.split(","), o.rows.split(",")):
         wrong = []
         for seed in range(o.first_seed, o.first_seed + o.seeds):

@@ -94,7 +94,8 @@ def _front(ax: Any, estimator: DGPRegressor) -> Any:
     errors, logs = front_errors(estimator)
     sizes = estimator.equations_["size"].to_numpy()
     chosen = estimator.equations_["chosen"].to_numpy()
-    ax.step(sizes, errors, where="post", color=GREY, linewidth=1)
+    best = np.minimum.accumulate(errors)  # a model that is safe may be beaten by a smaller one
+    ax.step(sizes, best, where="post", color=GREY, linewidth=1)
     ax.plot(sizes[~chosen], errors[~chosen], "o", color=BLUE, markersize=5)
     ax.plot(
         sizes[chosen], errors[chosen], "D", color=RED, markersize=9,

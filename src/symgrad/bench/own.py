@@ -88,6 +88,7 @@ def on_gpu() -> dict[str, GP]:
     return {
         "dgp on gpu": dgp,
         "dgp slow on gpu": replace(dgp, optimization=slow, sampling=Sampling(accept="better")),
+        "dgp size 20 on gpu": replace(dgp, diversification=Diversification(max_size=20)),
         "dgp literal on gpu": replace(dgp, optimization=literal, sampling=Sampling.literal()),
     }
 

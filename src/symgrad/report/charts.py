@@ -82,7 +82,9 @@ def front(sizes: Sequence[int], errors: Floats, logs: bool, chosen: int, labels:
     x = Scale(0, max(sizes) * 1.04, LEFT, WIDTH - RIGHT)
     y = _errors(errors, logs)
     at = list(zip(_pixels(x(np.array(sizes, float))), _pixels(y(errors)), strict=True))
-    stairs = f"M{at[0][0]} {at[0][1]}" + "".join(f"H{a}V{b}" for a, b in at[1:])
+    lowest = _pixels(y(np.minimum.accumulate(errors)))
+    steps = "".join(f"H{a}V{b}" for (a, _), b in zip(at[1:], lowest[1:], strict=True))
+    stairs = f"M{at[0][0]} {at[0][1]}{steps}"
     points = []
     for k, ((a, b), label) in enumerate(zip(at, labels, strict=True)):
         kind = "point chosen" if k == chosen else "point"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.linear_model import orthogonal_mp
+from sklearn.preprocessing import scale
 
 from symgrad.data.constants import fit_constants
 from symgrad.data.dataset import BLOCK, Dataset
@@ -92,13 +92,13 @@ def sums(like: Tree, data: Dataset) -> list[Tree]:
     functions = like.primitives.functions
     y, width = data.y - data.y.mean(), max(1, BLOCK // data.rows)
     parts = (data.columns(slice(j, j + width)) for j in range(0, data.features, width))
-    near = np.concatenate([np.abs(y @ _standard(part)) for part in parts])
-    best = np.argsort(-near)[:SCREENED]
-    columns = data.columns(best.tolist())
-    terms = min(TERMS, len(best), data.rows - 1)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of columns that depend on each other
-        path = orthogonal_mp(_standard(columns), y, n_nonzero_coefs=terms, return_path=True)
+        warnings.simplefilter("ignore")  # of columns that hardly vary, or depend on each other
+        near = np.concatenate([np.abs(y @ scale(part)) for part in parts])
+        best = np.argsort(-near)[:SCREENED]
+        columns = data.columns(best.tolist())
+        terms = min(TERMS, len(best), data.rows - 1)
+        path = orthogonal_mp(scale(columns), y, n_nonzero_coefs=terms, return_path=True)
     made = list[Tree]()
     for step in path.reshape(len(best), -1).T:
         code, value = list[int](), list[float]()
@@ -109,11 +109,3 @@ def sums(like: Tree, data: Dataset) -> list[Tree]:
         if code:
             made.append(Tree(code, value, like.primitives, like.names))
     return made
-
-
-def _standard(columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return columns of mean 0 and deviation 1, or all 0."""
-    centred = columns - columns.mean(axis=0)
-    deviation = centred.std(axis=0)
-    standard: NDArray[np.float64] = centred / np.where(deviation > 0, deviation, np.inf)
-    return standard
