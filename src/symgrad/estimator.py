@@ -109,7 +109,7 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         The front: ``size``, ``loss`` (mean), ``r2`` (the share of the best constant's loss that is
         explained), ``validation_r2`` (the same for rows that constants were not fitted to), the
         description ``length``, ``formula`` and ``chosen`` (whether it is `tree_`) of the best
-        formula of each size that no smaller one beats, on the training data.
+        formula of each size that no smaller one beats, and the model, on the training data.
     history_ : pandas.DataFrame
         The search, a row for each iteration: ``evaluations`` and ``seconds`` so far, ``error``
         (relative to the best constant's) and ``size`` of the most accurate formula then.
