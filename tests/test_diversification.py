@@ -87,7 +87,8 @@ def test_limits_hold():
 @pytest.mark.parametrize(
     ("name", "value"),
     [("crossover", 1.5), ("mutation", -0.1), ("generations", -1), ("elites", -1),
-     ("tournament", 0), ("max_depth", 0), ("max_size", 0), ("mutation_depth", (2, 1))],
+     ("tournament", 0), ("max_depth", 0), ("max_size", 0), ("mutation_depth", (2, 1)),
+     ("restart", 0)],
 )  # fmt: skip
 def test_bad_settings_are_named(name, value):
     with pytest.raises(ValueError, match=name):

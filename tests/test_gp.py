@@ -38,3 +38,31 @@ def test_the_number_of_threads_does_not_matter(jobs):
 def test_a_population_of_one_is_refused():
     with pytest.raises(ValueError, match="population"):
         Diversification(population=1)
+
+
+def test_a_new_population_takes_over_and_the_best_trees_are_kept():
+    data, sizes, best = product(), [], []
+
+    def watch(state):
+        sizes.append(state.population.sizes.mean())
+        best.append(state.front.most_accurate.loss)
+
+    def spent(restart):
+        sizes.clear()
+        search = GP(diversification=Diversification(population=100, restart=restart))
+        return run(search, data, Budget(iterations=9), np.random.default_rng(3), watch)
+
+    state = spent(4000)
+    new = np.flatnonzero(np.diff(sizes) < -5) + 1  # trees grow; first ones are small
+    assert len(new) == state.evaluations // 4000 == 3
+    assert np.max(np.array(sizes)[new]) < 2 * sizes[0]
+    assert np.all(np.diff(best) <= 0)
+    np.testing.assert_array_equal(state.loss, score(state.population, data, scale=False).mse)
+    spent(None)
+    assert sizes[-1] > 2 * sizes[0]
+
+
+def test_what_is_over_does_not_start_anew():
+    search = GP(diversification=Diversification(population=100, restart=2000))
+    state = run(search, product(), Budget(evaluations=2000), np.random.default_rng(3))
+    assert state.evaluations < 2100

@@ -55,6 +55,7 @@ BOTH: dict[str, dict[str, Any]] = {
     "no elite": {"diversification": Diversification(elites=0)},
     "depth 2": {"diversification": Diversification(first_depth=(1, 2))},
     "depth 6": {"diversification": Diversification(first_depth=(2, 6))},
+    "one start": {"diversification": Diversification(restart=None)},
 }
 
 
@@ -63,11 +64,10 @@ def searches() -> dict[str, GP]:
     dgp = preset("paper")
     assert isinstance(dgp, DGP)
     gp = GP(diversification=dgp.diversification)
-    literal = Optimization.literal()
     table: dict[str, GP] = {
         "gp": gp,
         "dgp": dgp,
-        "dgp literal": replace(dgp, optimization=literal, sampling=Sampling.literal()),
+        "dgp literal": literal(dgp),
     }
     table |= on_gpu()
     for name, changes in OPTIMIZATIONS.items():
@@ -84,13 +84,23 @@ def on_gpu() -> dict[str, GP]:
     dgp = preset("paper", "gpu")
     assert isinstance(dgp, DGP)
     slow = Optimization(epochs=1000, start_probability=0.9, learning_rate=0.02)
-    literal = Optimization.literal()
     return {
         "dgp on gpu": dgp,
         "dgp slow on gpu": replace(dgp, optimization=slow, sampling=Sampling(accept="better")),
         "dgp size 20 on gpu": replace(dgp, diversification=Diversification(max_size=20)),
-        "dgp literal on gpu": replace(dgp, optimization=literal, sampling=Sampling.literal()),
+        "dgp one start on gpu": replace(dgp, diversification=Diversification(restart=None)),
+        "dgp literal on gpu": literal(dgp),
     }
+
+
+def literal(dgp: DGP) -> DGP:
+    """Return DGP by the words of the paper."""
+    return replace(
+        dgp,
+        optimization=Optimization.literal(),
+        sampling=Sampling.literal(),
+        diversification=Diversification(restart=None),
+    )
 
 
 def by_the_paper(name: str, search: GP) -> Fit:

@@ -36,6 +36,10 @@ class Diversification:
         nothing and keeps the best tree alive.
     max_depth, max_size : int
         Limits on trees. Open in the paper.
+    restart : int, optional
+        Evaluations after which a new first population takes over; the best trees found so far are
+        kept aside. Open in the paper. By default its budget for a data set: what has not been
+        found by then is found by another start rather than by a longer run. None never starts anew.
     """
 
     population: int = 500
@@ -48,6 +52,7 @@ class Diversification:
     elites: int = 1
     max_depth: int = 17
     max_size: int = 50
+    restart: int | None = 100_000
 
     def __post_init__(self) -> None:
         if self.population < 2:
@@ -61,6 +66,8 @@ class Diversification:
         for name in ("tournament", "max_depth", "max_size"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
+        if self.restart is not None and self.restart < 1:
+            raise ValueError(f"restart must be positive or None, got {self.restart}")
         for name in ("first_depth", "mutation_depth"):
             low, high = getattr(self, name)
             if not 0 <= low <= high <= 16:

@@ -41,10 +41,10 @@ class DGP(GP):
         sampled = sample(relaxed, self.sampling)
         fits = np.flatnonzero(sampled.sizes <= self.diversification.max_size)
         sampled, chosen = sampled[fits], chosen[fits]
-        loss, state = self.evaluate(state, sampled, data)
-        state = self.accept(state, chosen, sampled, loss)
-        state = self.diversify(state, data, budget)
-        return replace(state, iterations=state.iterations + 1)
+        loss, after = self.evaluate(state, sampled, data)
+        after = self.accept(after, chosen, sampled, loss)
+        after = self.diversify(after, data, budget)
+        return self.end(state, after, data, budget)
 
     def chosen(self, state: State) -> NDArray[np.int64]:
         """Return which trees are trained: all, or the best few, with or without equal ones."""

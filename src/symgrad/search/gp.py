@@ -10,6 +10,7 @@ from symgrad.data.dataset import Dataset
 from symgrad.evolution.diversification import Diversification, breed
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.search.base import Budget, Search, State
+from symgrad.tree.forest import Forest
 from symgrad.tree.generate import generate
 
 
@@ -33,24 +34,37 @@ class GP(Search):
 
     def init(self, rng: np.random.Generator, data: Dataset, budget: Budget) -> State:
         """Generate and score the first population."""
-        first, last = self.diversification.first_depth
-        population = generate(
+        population = self.first(rng, data)
+        loss, state = self.evaluate(State(rng, population, np.empty(0)), population, data)
+        return replace(state, loss=loss)
+
+    def first(self, rng: np.random.Generator, data: Dataset) -> Forest:
+        """Return a first population."""
+        low, high = self.diversification.first_depth
+        return generate(
             rng,
             self.diversification.population,
             data.features,
             primitives=self.primitives,
             feature_names=data.names,
-            min_depth=first,
-            max_depth=last,
+            min_depth=low,
+            max_depth=high,
         )
-        state = State(rng, population, np.full(len(population), np.inf))
-        loss, state = self.evaluate(state, population, data)
-        return replace(state, loss=loss)
 
     def step(self, state: State, data: Dataset, budget: Budget) -> State:
         """Make the generations of one iteration."""
-        state = self.diversify(state, data, budget)
-        return replace(state, iterations=state.iterations + 1)
+        after = self.diversify(state, data, budget)
+        return self.end(state, after, data, budget)
+
+    def end(self, before: State, after: State, data: Dataset, budget: Budget) -> State:
+        """Count the iteration, and start anew if the time of this population is over."""
+        life = self.diversification.restart
+        over = life is not None and after.evaluations // life > before.evaluations // life
+        if over and not budget.spent(after):
+            population = self.first(after.rng, data)
+            loss, after = self.evaluate(after, population, data)
+            after = replace(after, population=population, loss=loss)
+        return replace(after, iterations=before.iterations + 1)
 
     def diversify(self, state: State, data: Dataset, budget: Budget) -> State:
         """Breed for some generations; each replaces the one before."""
