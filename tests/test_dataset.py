@@ -290,6 +290,9 @@ def test_other_orders_targets_and_types():
     assert order.tolist() != list(range(6))
     np.testing.assert_array_equal(mixed.X, X[order])
     np.testing.assert_array_equal(mixed.weights, order + 1)
+    few = data.standardize(order=np.array([5, 0]))
+    np.testing.assert_array_equal(few.X, data.standardize().X[[5, 0]])
+    np.testing.assert_array_equal(few.y, [5, 0])
     assert data.single.X.dtype == np.float32
     assert data.single is data.single
     assert data.single.single is data.single
@@ -299,6 +302,21 @@ def test_other_orders_targets_and_types():
     np.testing.assert_allclose(part.X * part.scale + part.center, X[:, [1]])
     with pytest.raises(ValueError, match="y"):
         data.with_target([1.0])
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csc_matrix])
+def test_rows_are_drawn_at_random_but_always_the_same(form):
+    X = np.arange(1.0, 201.0).reshape(100, 2)
+    data = Dataset(form(X), np.arange(100.0), weights=np.arange(1.0, 101.0), dtype=np.float64)
+    assert data.drawn(100) is data
+    few = data.drawn(10)
+    rows = few.y.astype(int)
+    assert few.rows == len(set(rows)) == 10
+    assert np.ptp(rows) > 20
+    np.testing.assert_array_equal(few.columns([0, 1]), X[rows])
+    np.testing.assert_array_equal(few.weights, rows + 1)
+    np.testing.assert_array_equal(data.drawn(10).y, few.y)
+    np.testing.assert_array_equal(few.box[0], X[rows].min(axis=0))
 
 
 def test_sparse_tables_stay_sparse():
@@ -316,6 +334,9 @@ def test_sparse_tables_stay_sparse():
             mixed.X.toarray() * mixed.scale, dense[order], rtol=1e-6, atol=1e-12
         )
         np.testing.assert_array_equal(mixed.y, y[order])
+        few = data.standardize(gently=True, order=order[:20])
+        np.testing.assert_array_equal(few.scale, mixed.scale)
+        np.testing.assert_allclose(few.X.toarray() * few.scale, dense[order[:20]], rtol=1e-12)
         assert mixed.scale[3] > 1e3
         np.testing.assert_array_equal(data.box[0], dense.min(axis=0))
         np.testing.assert_array_equal(data.box[1], dense.max(axis=0))

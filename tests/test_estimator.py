@@ -270,6 +270,28 @@ def test_time_limit():
     assert est.n_evaluations_ > 100
 
 
+def test_of_long_tables_the_search_sees_some_rows_and_constants_are_fitted_to_all(monkeypatch):
+    from symgrad import estimator
+
+    seen = []
+
+    def watched(search, data, *rest):
+        seen.append(data.rows)
+        return run(search, data, *rest)
+
+    run = estimator.watched
+    monkeypatch.setattr(estimator, "watched", watched)
+    monkeypatch.setattr(estimator, "LONG", 100)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 3))
+    y = 1.7 * X[:, 0] * X[:, 1] + 0.3 + 0.1 * rng.normal(size=2000)
+    est = DGPRegressor(max_evaluations=20_000, random_state=0).fit(X, y)
+    assert seen == [100]
+    assert est.tree_.features == ("x0", "x1")
+    best = np.polyfit(X[:, 0] * X[:, 1], y, 1)
+    np.testing.assert_allclose(est.predict(X), np.polyval(best, X[:, 0] * X[:, 1]), rtol=1e-6)
+
+
 def test_sparse_and_large_tables_give_the_formula_of_dense_ones(monkeypatch):
     rng = np.random.default_rng(0)
     X = np.where(rng.uniform(size=(300, 40)) < 0.5, rng.integers(1, 9, (300, 40)), 0).astype(float)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from symgrad import Dataset, Forest, Tree
+from symgrad import Dataset, Forest, Tree, model
 from symgrad.data.loss import LOSSES, Loss
 from symgrad.evolution.front import Front
 from symgrad.model import Box, Formula, choose, formulas
@@ -58,6 +58,18 @@ def test_constants_lose_decimals_that_the_data_do_not_support():
     other = exact.with_target(rough.evaluate(X))
     found = formulas(front_of("1.3*x0*x1 + 2*x0"), other, other, Loss())
     assert found[-1].tree.size == rough.size
+
+
+def test_decimals_are_tried_on_some_rows_and_judged_on_all(monkeypatch):
+    monkeypatch.setattr(model, "ROUNDING_ROWS", 10)
+    exact = lines()
+    judge = model.Judge(exact, Loss())
+    assert (judge.few.rows, judge.data.rows) == (10, 100)
+    assert str(judge.rounded(Tree.parse("2.001*x0 + 5.0001"))) == "2*x0 + 5"
+    pole = Tree.parse("1/0 + x0")  # if other rows do not bear what was tried
+    monkeypatch.setattr(model.Judge, "rounded", lambda self, tree: pole)
+    found = formulas(front_of("x0"), exact, exact, Loss())
+    assert found[-1].r2 > 0.9
 
 
 @pytest.mark.parametrize("name", LOSSES)

@@ -52,6 +52,9 @@ POLICIES = (
 LARGE = 20_000_000
 """Numbers in X from which the search has them in float32 only."""
 
+LONG = 50_000
+"""Rows from which the default search sees so many, drawn at random; constants are fitted to all."""
+
 MERGE_LIMIT = 1_000_000
 """Numbers in X up to which equal rows are merged, and sparse matrices made dense."""
 
@@ -379,7 +382,7 @@ def _working(data: Dataset, rng: np.random.Generator, search: DGP | GuidedDGP) -
     if isinstance(search, DGP):
         return (data.standardize() if search.standardize else data).single
     dtype = np.float32 if _large(data.X) else np.float64
-    order = rng.permutation(data.rows)
+    order = rng.permutation(data.rows)[:LONG]
     data = data.standardize(gently=True, order=order, dtype=dtype)
     if search.loss.name != "squared":  # others have a scale of their own
         return data

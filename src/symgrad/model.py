@@ -37,6 +37,9 @@ LARGEST_WHOLE = 10
 ROUNDING = 1e-14
 """Error, relative to the best constant's, below which no decimals are kept."""
 
+ROUNDING_ROWS = 20_000
+"""Rows on which it is tried which decimals are needed."""
+
 POLISH = 10
 """Steps of fitting constants in full precision."""
 
@@ -121,7 +124,8 @@ def formulas(
                 continue
             with contextlib.suppress(OverflowError):
                 line = in_units(tree, None, None, fitted.slope[k], fitted.intercept[k]).simplify()
-                formula = judge.formula(judge.rounded(line), trees[k])
+                rounded = judge.rounded(line)
+                formula = judge.formula(rounded, trees[k]) or judge.formula(line, trees[k])
                 if formula is not None and constraints.allow(formula.tree, exact.X):
                     found.append(formula)
     return _front(found)
@@ -140,27 +144,28 @@ class Judge:
 
     def __init__(self, data: Dataset, loss: Loss):
         assert data.y is not None
-        self.data, self.loss, self.y = data, loss, data.y
-        self.rows = _rows(data)
+        self.data, self.loss = data, loss
+        self.rows, self.few = _rows(data), data.drawn(ROUNDING_ROWS)
         one = Forest([CONSTANT], [0.0], [0, 1], None, data.names)
         best = fit_constants(one, data, loss=loss, steps=0, dtype=np.float64)
         self.best_constant = float(best.intercept[0])
-        self.worst = self.mean(np.full((1, data.rows), self.best_constant))[0]
+        self.worst = self.mean(np.full((1, data.rows), self.best_constant), data)[0]
 
-    def mean(self, predictions: NDArray[np.float64]) -> NDArray[np.float64]:
+    def mean(self, predictions: NDArray[np.float64], data: Dataset) -> NDArray[np.float64]:
         """Return the mean loss of each row of predictions; infinite if one is not finite."""
+        assert data.y is not None
         with np.errstate(invalid="ignore"):
-            losses = self.loss.of(self.y, predictions)
-        mean = np.average(losses, axis=1, weights=self.data.weights)
+            losses = self.loss.of(data.y, predictions)
+        mean = np.average(losses, axis=1, weights=data.weights)
         return np.where(np.isfinite(predictions).all(axis=1) & np.isfinite(mean), mean, np.inf)
 
-    def of(self, forest: Forest) -> NDArray[np.float64]:
+    def of(self, forest: Forest, data: Dataset) -> NDArray[np.float64]:
         """Return the mean loss of each tree."""
-        return self.mean(forest.evaluate(self.data.X, dtype=np.float64))
+        return self.mean(forest.evaluate(data.X, dtype=np.float64), data)
 
     def formula(self, tree: Tree, found: Tree) -> Formula | None:
         """Return a tree, linked, with its loss and length; None if it is not finite."""
-        mean = float(self.of(Forest.of([tree]))[0])
+        mean = float(self.of(Forest.of([tree]), self.data)[0])
         if not np.isfinite(mean):
             return None
         fit = self.loss.length(mean, self.worst, self.rows)
@@ -193,7 +198,7 @@ class Judge:
         def length(mean: float) -> float:
             return self.loss.length(max(mean, ROUNDING * self.worst), self.worst, self.rows)
 
-        limit = length(float(self.of(Forest.of([tree]))[0])) + np.log(self.rows)
+        limit = length(float(self.of(Forest.of([tree]), self.few)[0])) + np.log(self.rows)
         while True:
             whole = np.round(tree.value)
             spots = np.flatnonzero((tree.value != whole) & (np.abs(whole) <= LARGEST_WHOLE))
@@ -210,7 +215,7 @@ class Judge:
                 tree.primitives,
                 tree.names,
             )
-            means = self.of(tried)
+            means = self.of(tried, self.few)
             best = count - 1 if length(float(means[-1])) <= limit else int(np.argmin(means))
             if not length(float(means[best])) <= limit:
                 return tree

@@ -92,7 +92,7 @@ class Places:
         judge = Judge(data, self.loss)
         values = forest.evaluate(data.X, self.n_jobs)
         values = np.where(np.isfinite(values), values, judge.best_constant)
-        r2 = 1 - judge.mean(values) / judge.worst
+        r2 = 1 - judge.mean(values, data) / judge.worst
         drops = (r2[0] - r2[1:]).reshape(-1, SHUFFLES).mean(axis=1)
         return dict(zip(self.features, drops.tolist(), strict=True))
 

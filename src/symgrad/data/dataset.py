@@ -115,7 +115,7 @@ class Dataset:
             the scale a power of 2, which is 1 for deviations from about 1/6 to 6. Sparse columns
             can be treated gently only, and their center is 0 always.
         order : array, optional
-            The rows in another order.
+            The rows that are returned, in this order; means and deviations are those of all rows.
         dtype : {float32, float64}, optional
             Type of the returned columns; by default that of these.
         """
@@ -124,7 +124,8 @@ class Dataset:
                 raise ValueError("a sparse table can be standardised gently only")
             return self._scaled_sparsely(order, dtype or self.X.dtype)
         center, scale = np.zeros(self.features), np.ones(self.features)
-        X = np.empty(self.X.shape, dtype or self.X.dtype, order="F")
+        shape = (self.rows if order is None else len(order), self.features)
+        X = np.empty(shape, dtype or self.X.dtype, order="F")
         width = max(1, BLOCK // self.rows)
         for first in range(0, self.features, width):
             part = slice(first, first + width)
@@ -153,14 +154,9 @@ class Dataset:
         mean = np.bincount(columns, entries, self.features) / self.rows
         square = np.bincount(columns, entries**2, self.features) / self.rows
         scale = _gentle(np.sqrt(np.maximum(square - mean**2, 0.0)), unit)
-        X = self.X.astype(dtype)
-        X.data = (self.X.data / np.repeat(scale, counts)).astype(dtype)
-        if order is not None:
-            place = np.empty(self.rows, X.indices.dtype)
-            place[order] = np.arange(self.rows)
-            X.indices = place[X.indices]
-            X.has_sorted_indices = False
-            X.sort_indices()
+        X = (self.X if order is None else self.X[order]).astype(dtype, copy=order is None)
+        X.data /= np.repeat(scale, np.diff(X.indptr)).astype(dtype)
+        X.sort_indices()
         return self._standardized(X, np.zeros(self.features), scale, order)
 
     def _standardized(
@@ -229,6 +225,14 @@ class Dataset:
         if self.center is not None and self.scale is not None:
             result.center, result.scale = self.center[features], self.scale[features]
         return result
+
+    def drawn(self, most: int) -> Dataset:
+        """Return so many rows at most, drawn at random, always the same ones."""
+        if self.rows <= most:
+            return self
+        rows = np.sort(np.random.default_rng(0).permutation(self.rows)[:most])
+        X = self.X[rows] if self.sparse else np.asfortranarray(self.X[rows])
+        return self._with(X, *(v if v is None else v[rows] for v in (self.y, self.weights)))
 
     def _with(self, X: Any, y: Any, weights: Any) -> Dataset:
         result = object.__new__(Dataset)
