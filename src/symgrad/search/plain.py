@@ -26,6 +26,9 @@ ELSEWHERE = 0.1
 SCALED = (False, True, False, False)
 """Whether the best line through a tree is judged; islands take these in turn."""
 
+CONSTANTS = (0.0, 0.2)
+"""Probability that a random leaf is a constant; islands take these in turn. Many laws have none."""
+
 PROGRESS = 0.9
 """An island whose best error is not below this times the last one's stands still."""
 
@@ -61,6 +64,7 @@ def step(
     settings = replace(
         settings,
         guided=(0.0, 0.1),
+        constants=CONSTANTS,
         whole=(True,),
         max_size=min(settings.max_size, settings.plain_size),
     )
