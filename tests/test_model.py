@@ -129,3 +129,14 @@ def test_formulas_are_trusted_outside_the_data_as_far_as_they_explain_them():
         box = Box.of(data, Formula(tree, 0.1, r2, 0.0))
         np.testing.assert_array_equal(box.kept(values, far, [0]), [most, 100.0])
     assert Box.of(data, Formula(tree, 0.0, 1.0, 0.0)) is None
+
+
+def test_many_constants_through_few_rows_are_not_a_law():
+    x = np.linspace(-1, 1, 25)[:, None]
+    data = Dataset(x, np.exp(x[:, 0]), dtype=np.float64)
+    exact = Formula(Tree.parse("exp(x0)"), 0.0, 1.0, 10.0)
+    bent = Formula(Tree.parse("1.01 + 1.02*x0 + 0.51*x0*x0 + 1e-9/(x0 - 1.001)"), 0.0, 1.0, 5.0)
+    assert Box.of(data, exact) is None
+    assert Box.of(data, bent).greatest < 10
+    split = Formula(Tree.parse("1.01 + 1.02*x0 + 0.51*x0*x0 + 1e-9/(x0 - 0.001)"), 0.0, 1.0, 5.0)
+    assert choose([split, exact], "balanced", data) is exact

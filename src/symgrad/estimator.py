@@ -341,7 +341,8 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         evaluations = self.max_evaluations
         if evaluations is None and self.time_limit is None:
             evaluations = DEFAULT_EVALUATIONS[self.preset]
-        return Budget(evaluations=evaluations, seconds=self.time_limit, target=0.0)
+        target = 0.0 if self.preset == "paper" else None  # the default asks for more than that
+        return Budget(evaluations=evaluations, seconds=self.time_limit, target=target)
 
     @staticmethod
     def _check_target(data: Dataset) -> None:

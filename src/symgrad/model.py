@@ -20,6 +20,7 @@ from symgrad.evolution.constraints import Constraints
 from symgrad.evolution.front import Entry
 from symgrad.language.primitive import CONSTANT
 from symgrad.language.primitive_set import PrimitiveSet
+from symgrad.search.guided import credible
 from symgrad.search.shelter import EXACT, REACH, SPLITS
 from symgrad.tree.bounds import bounds
 from symgrad.tree.forest import Forest
@@ -230,7 +231,8 @@ def choose(
     A formula is safe if interval arithmetic shows it to be defined in the whole box that the
     data spans, not only at its rows, and its values there to be no further from the target's
     range than `REACH` times that range: spikes that catch a single row are not. A formula that is
-    `EXACT` may have its poles. If none is safe, the first choice is taken as it is.
+    `EXACT`, with ten rows and more for each of its constants, may have its poles. If none is safe,
+    the first choice is taken as it is.
 
     Of the squared loss a few rows can make up most. A formula that explains these alone is taken
     to be found by chance, however large its R2: its `evidence` must be worth its words.
@@ -255,7 +257,7 @@ def choose(
     span = margin * (high - low)
 
     def safe(formula: Formula) -> bool:
-        if 1 - formula.r2 < EXACT:
+        if is_law(formula, data):
             return True
         values = bounds(formula.tree, low - span, high + span, SPLITS)
         reach = REACH * np.ptp(y)
@@ -279,6 +281,11 @@ def choose(
     return first(
         sorted((f for f in found if f.r2 >= ENOUGH * balanced.r2), key=lambda f: f.tree.size)
     )
+
+
+def is_law(formula: Formula, data: Dataset) -> bool:
+    """Whether a formula is exact, and there are rows enough to tell."""
+    return 1 - formula.r2 < EXACT and credible(formula.tree, _rows(data))
 
 
 def _rows(data: Dataset) -> float:
@@ -305,7 +312,7 @@ class Box:
         may leave it by as much as it is wide.
         """
         assert data.y is not None
-        if 1 - formula.r2 < EXACT:
+        if is_law(formula, data):
             return None
         low, high = float(data.y.min()), float(data.y.max())
         reach = high - low if formula.r2 >= TRUSTED else 0.0

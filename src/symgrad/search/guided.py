@@ -201,10 +201,7 @@ class GuidedDGP(Search):
 
     def counted(self, state: IslandState, rows: int) -> IslandState:
         """Return the state after an iteration; note whether an exact formula is there."""
-        exact = any(
-            e.loss <= EXACT and ROWS_PER_NUMBER * (_decimals(e.tree) + 2) <= rows
-            for e in state.front
-        )
+        exact = any(e.loss <= EXACT and credible(e.tree, rows) for e in state.front)
         return replace(
             state, iterations=state.iterations + 1, exact=state.exact + 1 if exact else 0
         )
@@ -241,6 +238,7 @@ class GuidedDGP(Search):
         return replace(state, loss=np.full(len(state.loss), np.nan), front=front, precise=True)
 
 
-def _decimals(tree: Tree) -> int:
-    """Return how many constants of a tree are not whole."""
-    return int(np.count_nonzero(tree.constants != np.round(tree.constants)))
+def credible(tree: Tree, rows: float) -> bool:
+    """Whether a tree that fits so many rows exactly is a law, and not just has enough constants."""
+    decimals = int(np.count_nonzero(tree.constants != np.round(tree.constants)))
+    return ROWS_PER_NUMBER * (decimals + 2) <= rows

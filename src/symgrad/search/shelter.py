@@ -15,7 +15,7 @@ from symgrad.data.dataset import BLOCK, Dataset
 from symgrad.evolution.front import Entry
 from symgrad.language.primitive import CONSTANT
 from symgrad.search.base import State
-from symgrad.search.guided import GuidedDGP
+from symgrad.search.guided import GuidedDGP, credible
 from symgrad.search.prune import length
 from symgrad.tree.bounds import bounds
 from symgrad.tree.forest import Forest
@@ -57,7 +57,7 @@ def shelter(state: State, data: Dataset, search: GuidedDGP) -> list[Entry]:
     low, high = data.box
     loss, span = search.loss, search.constraints.margin * (high - low)
     best = min(state.front, key=lambda e: length(e, data, loss), default=None)
-    if best is None or best.loss < EXACT:
+    if best is None or (best.loss < EXACT and credible(best.tree, data.rows)):
         return []
     if bounds(best.tree, low - span, high + span, SPLITS) is not None:
         return []
