@@ -53,7 +53,10 @@ def test_lines_where_there_is_no_terminal():
     lines = out.file.getvalue().splitlines()
     assert len(lines) > 2
     for line in lines[2:]:
-        assert re.search(r"R2 \d\.\d+ +size \d+ +[\d,]+ formulas +[\d,]+ per second", line)
+        assert re.search(
+            r"R2 \d\.\d+ \(validation -?\d\.\d+\) +size \d+ +[\d,]+ formulas +[\d,]+ per second",
+            line,
+        )
     assert "s left" in lines[-2]
     assert "done" in lines[-1]
     assert f"{est.n_evaluations_:,} formulas" in lines[-1]

@@ -26,6 +26,7 @@ from symgrad.search.base import Budget, Search, State, Stop, run
 from symgrad.search.checkpoint import Checkpoint
 from symgrad.search.guided import GuidedDGP
 from symgrad.search.prune import length
+from symgrad.validation import validation
 
 SHARE = 0.02
 """Share of the time that may be spent on the formula shown."""
@@ -44,8 +45,8 @@ class Progress:
     """What is shown of a search, and how it is ended by hand.
 
     On a terminal, and in a notebook with ipywidgets, it is a panel; elsewhere a line now and then.
-    The formula shown is the one of the front with about the least description length. R2 is that
-    on the training data; a validation score would take rows away from the search.
+    The formula shown is the one of the front with about the least description length, with its R2
+    on the training data and on rows that its constants were not fitted to (`validation`).
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ class Progress:
         self.stopped = False
         self._state: State | None = None
         self._entry: Entry | None = None
-        self._formula, self._r2, self._size = "", 0.0, 0
+        self._formula, self._r2, self._validation, self._size = "", 0.0, 0.0, 0
         self._start = self._clock = self._line = time.perf_counter()
         self._first: int | None = None
         self._next, self._ready, self._done = 0.0, False, False
@@ -124,6 +125,8 @@ class Progress:
                     self._print()
         finally:
             if self._live is not None:
+                if self.console.is_jupyter:
+                    self._live.refresh()  # which stop leaves out there
                 self._live.stop()
 
     def __call__(self, state: State) -> None:
@@ -168,6 +171,7 @@ class Progress:
         text = found.tree.render(4)
         self._formula = text if len(text) <= LONGEST else text[:LONGEST] + " ..."
         self._r2, self._size = found.r2, found.tree.size
+        self._validation = float(validation([found.tree], self._exact, loss)[0])
 
     def _best(self, state: State) -> Entry | None:
         search = self._search
@@ -202,7 +206,10 @@ class Progress:
     def _numbers(self) -> str:
         if self._state is None:
             return ""
-        parts = [f"R2 {self._r2:.4f}", f"size {self._size}"] if self._formula else []
+        parts = []
+        if self._formula:
+            held = f" (validation {self._validation:.4f})" if np.isfinite(self._validation) else ""
+            parts = [f"R2 {self._r2:.4f}{held}", f"size {self._size}"]
         if self._state.evaluations:
             parts += [f"{self._state.evaluations:,} formulas", f"{self._rate():,.0f} per second"]
         return "   ".join(parts)
