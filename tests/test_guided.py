@@ -4,11 +4,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from symgrad import Dataset
+from symgrad import Dataset, Forest
 from symgrad.dgp.optimization import Optimization
 from symgrad.evolution.islands import Islands
 from symgrad.search.base import Budget, run
 from symgrad.search.guided import GuidedDGP
+from symgrad.search.safety import box, is_safe, safe_ones
 
 SMALL = GuidedDGP(islands=Islands(islands=3, population=40, generations=2))
 
@@ -86,3 +87,31 @@ def test_relaxation_is_one_more_operator():
     assert state.bounds[-1] == len(state.population) == len(state.loss)
     after = search.step(state, table, Budget(iterations=3))
     assert after.front.most_accurate.loss <= state.front.most_accurate.loss
+
+
+def test_the_last_island_is_left_to_safe_trees_if_the_best_has_a_pole():
+    table, budget = data(), Budget(iterations=100)
+    ranges = box(table, 0.0)
+    state = run(SMALL, table, Budget(iterations=4), np.random.default_rng(0))
+    assert state.merged
+    assert SMALL.shelter(state, table) == (state, (None,))  # the best is safe
+    pole = Forest.from_strings(["1/(x0 - x1)", "x0*x1"], table.names, state.population.primitives)
+    n = len(state.population)
+    state = replace(
+        state,
+        population=state.population + pole,
+        loss=np.concatenate([state.loss, [1e-3, 0.5]]),
+        bounds=np.array([0, n // 2, n + 2]),
+    )
+    state.front.offer(pole, np.array([1e-3, 0.5]))
+    assert not is_safe(pole[0], ranges)
+    kept, within = SMALL.shelter(state, table)
+    assert within[0] is None
+    np.testing.assert_array_equal(within[1], ranges)
+    assert kept.bounds[1] == n // 2
+    assert "1/(x0 - x1)" not in [str(tree) for tree in kept.population]
+    after = SMALL.step(state, table, budget)
+    safe = set(safe_ones(after.population, ranges).tolist())
+    assert set(range(after.bounds[1], after.bounds[2])) <= safe
+    first = replace(state, merged=False)
+    assert [r is None for r in SMALL.shelter(first, table)[1]] == [True, False, True, True]

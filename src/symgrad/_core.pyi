@@ -118,6 +118,9 @@ def isa() -> str: ...
 class Loss:
     def __init__(self, name: str, number: float, tiny: float) -> None: ...
 
+def defined(
+    forest: Forest, low: NDArray[np.float64], high: NDArray[np.float64]
+) -> NDArray[np.uint8]: ...
 def loss_at(loss: Loss, y: float, p: float) -> tuple[float, float, float]: ...
 def fit_constants(
     forest: Forest,
@@ -137,6 +140,8 @@ class Rules:
     required: list[int]
     monotone: list[int]
     direction: list[int]
+    low: list[float]
+    high: list[float]
 
 class IslandOptions:
     population: int

@@ -20,8 +20,8 @@ from symgrad.evolution.constraints import Constraints
 from symgrad.evolution.front import Entry
 from symgrad.language.primitive import CONSTANT
 from symgrad.language.primitive_set import PrimitiveSet
-from symgrad.search.guided import credible
-from symgrad.search.shelter import EXACT, REACH, SPLITS
+from symgrad.search.safety import EXACT, SPLITS, box, credible
+from symgrad.search.shelter import REACH
 from symgrad.tree.bounds import bounds
 from symgrad.tree.forest import Forest
 from symgrad.tree.tree import Tree
@@ -253,13 +253,12 @@ def choose(
     """
     assert data.y is not None
     y, weights, rows = data.y, data.weights, _rows(data)
-    low, high = data.box
-    span = margin * (high - low)
+    ranges = box(data, margin)
 
     def safe(formula: Formula) -> bool:
         if is_law(formula, data):
             return True
-        values = bounds(formula.tree, low - span, high + span, SPLITS)
+        values = bounds(formula.tree, *ranges, SPLITS)
         reach = REACH * np.ptp(y)
         return values is not None and values[0] >= y.min() - reach and values[1] <= y.max() + reach
 

@@ -180,9 +180,12 @@ double Island<T>::gain(double error, int64_t size) const {
 template <class T>
 double Island<T>::settle(Genome genome, double parent_error) {
   tidy(problem_.language, problem_.scaled, &genome);
+  const auto is_safe = [&](const Genome& g) {
+    return options_.rules.is_safe(problem_.language, g);
+  };
   const int64_t size = options_.rules.size(genome);
   if (size > options_.max_size || depth_of(problem_.language, genome.code) > options_.max_depth ||
-      !options_.rules.nests_well(problem_.language, genome))
+      !options_.rules.nests_well(problem_.language, genome) || !is_safe(genome))
     return 0;
   const int64_t before = fitter_.evaluations();
   const double bound = std::max(options_.fit_gate * parent_error, limit(size));
@@ -197,13 +200,13 @@ double Island<T>::settle(Genome genome, double parent_error) {
     if (fits_) judged = fitter_.fit(&member.genome, judged, options_.record_steps);
     member.error = judged.error;
     paid = gain(member.error, size);
-    if (options_.rules.has_required(member.genome) &&
+    if (options_.rules.has_required(member.genome) && is_safe(member.genome) &&
         is_monotone(options_.rules, member.genome, judged.slope, problem_.X, &differentiator_))
       archive_[size] = member;
   }
   work_ += 3.0 * double(fitter_.evaluations() - before) * double(member.genome.size()) *
            double(problem_.X.rows);
-  members_.push_back(std::move(member));
+  if (is_safe(member.genome)) members_.push_back(std::move(member));
   return paid;
 }
 

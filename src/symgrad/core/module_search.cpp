@@ -3,6 +3,7 @@
 
 #include "bind.hpp"
 #include "island.hpp"
+#include "ranges.hpp"
 
 namespace symgrad {
 
@@ -130,7 +131,9 @@ nb::tuple evolve(const Forest& forest, const Vector<double>& error, const Vector
     require(o.scaled || loss.kind == kLoss_squared, "other losses than squared need scaling");
     const Rules& r = o.rules;
     require(r.functions.size() <= 64 && r.cost.size() == r.functions.size() &&
-                r.forbidden.size() == r.functions.size() && r.direction.size() == r.monotone.size(),
+                r.forbidden.size() == r.functions.size() &&
+                r.direction.size() == r.monotone.size() && r.low.size() == r.high.size() &&
+                (r.low.empty() || int64_t(r.low.size()) == X.columns),
             "the rules are not complete");
   }
   std::vector<std::unique_ptr<Island<T>>> evolved(static_cast<size_t>(islands));
@@ -195,7 +198,9 @@ void bind_search(nb::module_& m) {
       .def_rw("forbidden", &Rules::forbidden)
       .def_rw("required", &Rules::required)
       .def_rw("monotone", &Rules::monotone)
-      .def_rw("direction", &Rules::direction);
+      .def_rw("direction", &Rules::direction)
+      .def_rw("low", &Rules::low)
+      .def_rw("high", &Rules::high);
   nb::class_<IslandOptions>(m, "IslandOptions")
       .def(nb::init<>())
       .def_rw("population", &IslandOptions::population)
@@ -223,6 +228,14 @@ void bind_search(nb::module_& m) {
           }
         throw std::invalid_argument("there is no loss " + name);
       });
+  m.def("defined", [](const Forest& forest, const Vector<double>& low, const Vector<double>& high) {
+    require(low.size() == high.size() && int64_t(low.size()) >= forest.features(),
+            "low and high must have a number per feature");
+    std::vector<uint8_t> safe(size_t(forest.trees()));
+    for (int64_t t = 0; t < forest.trees(); ++t)
+      safe[size_t(t)] = defined(forest, forest.tree(t), low.data(), high.data());
+    return to_numpy(std::move(safe));
+  });
   m.def("loss_at", [](const Loss& loss, double y, double p) {
     const Loss::Point at = loss.at(y, p);
     return nb::make_tuple(at.value, at.gradient, at.curvature);

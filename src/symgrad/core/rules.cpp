@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ranges.hpp"
+
 namespace symgrad {
 
 int64_t Rules::find(int32_t code) const {
@@ -42,6 +44,10 @@ bool Rules::has_required(const Genome& tree) const {
   return std::all_of(required.begin(), required.end(), [&](int32_t feature) {
     return std::find(tree.code.begin(), tree.code.end(), ~feature) != tree.code.end();
   });
+}
+
+bool Rules::is_safe(const Forest& language, const Genome& tree) const {
+  return low.empty() || defined(language, tree.view(), low.data(), high.data());
 }
 
 template <class T>

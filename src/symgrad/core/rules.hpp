@@ -13,11 +13,13 @@ struct Rules {
   std::vector<int32_t> required;  // features
   std::vector<int32_t> monotone;  // features, and the sign that the derivative must have
   std::vector<int32_t> direction;
+  std::vector<double> low, high;  // of each feature, where trees must be defined; may be empty
 
   bool trivial() const { return functions.empty(); }
   int64_t size(const Genome& tree) const;
   bool nests_well(const Forest& language, const Genome& tree) const;
   bool has_required(const Genome& tree) const;
+  bool is_safe(const Forest& language, const Genome& tree) const;
 
  private:
   int64_t find(int32_t code) const;

@@ -186,6 +186,7 @@ def evolve(
     scaled: Sequence[bool] = (True,),
     weights: NDArray[np.float64] | None = None,
     credit: NDArray[np.float64] | None = None,
+    ranges: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]] | None] = (None,),
 ) -> Evolved:
     """Let islands evolve by themselves, each on one thread.
 
@@ -221,6 +222,9 @@ def evolve(
         Relative probabilities of the features in random trees.
     credit : array, optional
         What an earlier call with as many islands has returned.
+    ranges : sequence
+        Low and high ends of the features' ranges, in which new trees must be defined; None if
+        they need not. Islands take these in turn.
     """
     assert data.y is not None
     if credit is None or len(credit) != len(bounds) - 1:
@@ -230,8 +234,11 @@ def evolve(
         return [values[(k + first) % len(values)] for k in range(len(bounds) - 1)]
 
     options = [settings.options(g) for g in turns(settings.guided)]
-    rules = (constraints or Constraints()).rules(population.primitives, data.names)
-    for island, line in zip(options, turns(scaled), strict=True):
+    for k, (island, line) in enumerate(zip(options, turns(scaled), strict=True)):
+        rules = (constraints or Constraints()).rules(population.primitives, data.names)
+        box = ranges[k % len(ranges)]
+        if box is not None:
+            rules.low, rules.high = box[0].tolist(), box[1].tolist()
         island.rules, island.scaled = rules, line
     members, new_bounds, best, evaluations, spent = _core.evolve(
         population._core,

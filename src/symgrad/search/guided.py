@@ -24,8 +24,10 @@ from symgrad.evolution.islands import Islands, evolve, populate
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.search.base import Budget, Search, State
 from symgrad.search.plain import Plain, step
+from symgrad.search.prune import length
+from symgrad.search.safety import EXACT as LAW
+from symgrad.search.safety import Ranges, box, credible, is_safe, safe_ones
 from symgrad.tree.forest import Forest
-from symgrad.tree.tree import Tree
 from symgrad.tree.units import NEEDED
 
 SINGLE_ROWS = 256
@@ -45,9 +47,6 @@ NEARLY_EXACT = 1e-3
 
 HARDLY_BETTER = 1e-6
 """Error below which other formulas get a fourth of the iterations only."""
-
-ROWS_PER_NUMBER = 10
-"""Rows it takes for each constant, the line's two included, to believe that it is exact."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +111,7 @@ class GuidedDGP(Search):
         if not state.merged and budget.share(state) >= self.islands.explore:
             state = self.merge(state)
         state = self.in_precision(state, data)
+        state, ranges = self.shelter(state, data)
         seconds = np.inf if budget.seconds is None else budget.seconds - state.seconds
         best = state.front.most_accurate if self.loss.name == "squared" else None
         error = best.loss if best is not None and self.islands.plain else np.inf
@@ -134,6 +134,7 @@ class GuidedDGP(Search):
             self.n_jobs,
             state.precise,
             credit=state.credit,
+            ranges=ranges,
         )
         if evolved.best is not None:
             state.front.offer(evolved.best, evolved.best_error)
@@ -218,6 +219,34 @@ class GuidedDGP(Search):
             merged=True,
         )
 
+    def shelter(
+        self, state: IslandState, data: Dataset
+    ) -> tuple[IslandState, tuple[Ranges | None, ...]]:
+        """Leave an island to trees without poles, as others would not be chosen in the end.
+
+        While exploring it is one of four. Then it is the last one of two, if the best formula so
+        far has poles. Returns the state, and where the trees of each island must be defined.
+        """
+        ranges = box(data, self.constraints.margin)
+        if not state.merged:
+            return state, (None, ranges, None, None)
+        best = min(state.front, key=lambda e: length(e, data, self.loss), default=None)
+        if best is None or (best.loss < LAW and credible(best.tree, data.rows)):
+            return state, (None,)
+        if is_safe(best.tree, ranges):
+            return state, (None,)
+        first, safe = int(state.bounds[1]), safe_ones(state.population, ranges)
+        kept = np.concatenate([np.arange(first), safe[safe >= first]])
+        if len(kept) < first + 2:
+            return state, (None,)
+        state = replace(
+            state,
+            population=state.population[kept],
+            loss=state.loss[kept],
+            bounds=np.array([0, first, len(kept)]),
+        )
+        return state, (None, ranges)
+
     def found(self, state: State, data: Dataset) -> bool:
         """Whether an exact formula has been there for a while, time enough for a shorter one."""
         return isinstance(state, IslandState) and state.exact > PATIENCE
@@ -236,9 +265,3 @@ class GuidedDGP(Search):
             )
             front.offer(fitted.forest, fitted.error)
         return replace(state, loss=np.full(len(state.loss), np.nan), front=front, precise=True)
-
-
-def credible(tree: Tree, rows: float) -> bool:
-    """Whether a tree that fits so many rows exactly is a law, and not just has enough constants."""
-    decimals = int(np.count_nonzero(tree.constants != np.round(tree.constants)))
-    return ROWS_PER_NUMBER * (decimals + 2) <= rows

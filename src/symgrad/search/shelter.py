@@ -15,20 +15,15 @@ from symgrad.data.dataset import BLOCK, Dataset
 from symgrad.evolution.front import Entry
 from symgrad.language.primitive import CONSTANT
 from symgrad.search.base import State
-from symgrad.search.guided import GuidedDGP, credible
+from symgrad.search.guided import GuidedDGP
 from symgrad.search.prune import length
+from symgrad.search.safety import EXACT, box, credible, is_safe
 from symgrad.tree.bounds import bounds
 from symgrad.tree.forest import Forest
 from symgrad.tree.tree import Tree
 
-EXACT = 1e-10
-"""Error, relative to the best constant's, below which a formula is taken to be the law itself."""
-
 REACH = 100
 """How far a formula's values may lie beyond the target's range, in units of that range."""
-
-SPLITS = 64
-"""How hard it is tried to show that a tree is safe."""
 
 TERMS, SCREENED = 8, 200
 """Most features in a sum, and how many are looked at, those that correlate most with the target."""
@@ -54,12 +49,11 @@ def shelter(state: State, data: Dataset, search: GuidedDGP) -> list[Entry]:
         How they were found: by which loss, and what trees may be.
     """
     assert data.y is not None
-    low, high = data.box
-    loss, span = search.loss, search.constraints.margin * (high - low)
+    loss, ranges = search.loss, box(data, search.constraints.margin)
     best = min(state.front, key=lambda e: length(e, data, loss), default=None)
     if best is None or (best.loss < EXACT and credible(best.tree, data.rows)):
         return []
-    if bounds(best.tree, low - span, high + span, SPLITS) is not None:
+    if is_safe(best.tree, ranges):
         return []
     centre, reach = float(data.y.mean()), REACH * float(np.ptp(data.y))
 
@@ -70,7 +64,7 @@ def shelter(state: State, data: Dataset, search: GuidedDGP) -> list[Entry]:
         for tree, error, *line in zip(
             trees, lines.error, lines.intercept, lines.slope, strict=True
         ):
-            values = bounds(tree, low - span, high + span, 1)
+            values = bounds(tree, *ranges, 1)
             if values is None:
                 continue
             ends = line[0] + line[1] * np.array(values)
