@@ -94,7 +94,7 @@ def test_the_last_island_is_left_to_safe_trees_if_the_best_has_a_pole():
     ranges = box(table, 0.0)
     state = run(SMALL, table, Budget(iterations=4), np.random.default_rng(0))
     assert state.merged
-    assert SMALL.shelter(state, table) == (state, (None,))  # the best is safe
+    assert SMALL.safe_island(state, table) == (state, (None,))  # the best is safe
     pole = Forest.from_strings(["1/(x0 - x1)", "x0*x1"], table.names, state.population.primitives)
     n = len(state.population)
     state = replace(
@@ -105,7 +105,7 @@ def test_the_last_island_is_left_to_safe_trees_if_the_best_has_a_pole():
     )
     state.front.offer(pole, np.array([1e-3, 0.5]))
     assert not is_safe(pole[0], ranges)
-    kept, within = SMALL.shelter(state, table)
+    kept, within = SMALL.safe_island(state, table)
     assert within[0] is None
     np.testing.assert_array_equal(within[1], ranges)
     assert kept.bounds[1] == n // 2
@@ -114,4 +114,4 @@ def test_the_last_island_is_left_to_safe_trees_if_the_best_has_a_pole():
     safe = set(safe_ones(after.population, ranges).tolist())
     assert set(range(after.bounds[1], after.bounds[2])) <= safe
     first = replace(state, merged=False)
-    assert [r is None for r in SMALL.shelter(first, table)[1]] == [True, False, True, True]
+    assert [r is None for r in SMALL.safe_island(first, table)[1]] == [True, False, True, True]

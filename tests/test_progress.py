@@ -54,7 +54,7 @@ def test_lines_where_there_is_no_terminal():
     assert len(lines) > 2
     for line in lines[2:]:
         assert re.search(
-            r"R2 \d\.\d+ \(validation -?\d\.\d+\) +size \d+ +[\d,]+ formulas +[\d,]+ per second",
+            r"R2 \d\.\d+ \(validation -?\d\.\d+\) +size \d+ +[\d,]+ formulas +[\d,]+/s",
             line,
         )
     assert "s left" in lines[-2]
@@ -76,7 +76,7 @@ def test_a_panel_on_a_terminal():
     out = console(True)
     quick().fit(*table(), progress=Progress(out))
     text = out.file.getvalue()
-    for word in ("symgrad", "R2", "size", "per second", "done"):
+    for word in ("symgrad", "R2", "size", "/s", "done"):
         assert word in text
 
 

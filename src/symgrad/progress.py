@@ -211,7 +211,7 @@ class Progress:
             held = f" (validation {self._validation:.4f})" if np.isfinite(self._validation) else ""
             parts = [f"R2 {self._r2:.4f}{held}", f"size {self._size}"]
         if self._state.evaluations:
-            parts += [f"{self._state.evaluations:,} formulas", f"{self._rate():,.0f} per second"]
+            parts += [f"{self._state.evaluations:,} formulas", f"{self._rate():,.0f}/s"]
         return "   ".join(parts)
 
     def _print(self) -> None:

@@ -87,7 +87,9 @@ def on_gpu() -> dict[str, GP]:
     return {
         "dgp on gpu": dgp,
         "dgp slow on gpu": replace(dgp, optimization=slow, sampling=Sampling(accept="better")),
-        "dgp size 20 on gpu": replace(dgp, diversification=Diversification(max_size=20)),
+        "dgp size 20 on gpu": replace(
+            dgp, diversification=Diversification(max_size=20, restart=None)
+        ),
         "dgp one start on gpu": replace(dgp, diversification=Diversification(restart=None)),
         "dgp literal on gpu": literal(dgp),
     }

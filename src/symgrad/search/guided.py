@@ -111,7 +111,7 @@ class GuidedDGP(Search):
         if not state.merged and budget.share(state) >= self.islands.explore:
             state = self.merge(state)
         state = self.in_precision(state, data)
-        state, ranges = self.shelter(state, data)
+        state, ranges = self.safe_island(state, data)
         seconds = np.inf if budget.seconds is None else budget.seconds - state.seconds
         best = state.front.most_accurate if self.loss.name == "squared" else None
         error = best.loss if best is not None and self.islands.plain else np.inf
@@ -219,7 +219,7 @@ class GuidedDGP(Search):
             merged=True,
         )
 
-    def shelter(
+    def safe_island(
         self, state: IslandState, data: Dataset
     ) -> tuple[IslandState, tuple[Ranges | None, ...]]:
         """Leave an island to trees without poles, as others would not be chosen in the end.
