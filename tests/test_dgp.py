@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from symgrad import Dataset
+from symgrad import Dataset, Forest
 from symgrad.data.evaluate import score
 from symgrad.dgp.optimization import Optimization
 from symgrad.dgp.sampling import Sampling
@@ -28,6 +28,18 @@ def test_losses_belong_to_the_population():
     data = sums()
     state = run(small(), data, Budget(iterations=2), np.random.default_rng(0))
     np.testing.assert_array_equal(state.loss, score(state.population, data, scale=False).mse)
+
+
+def test_an_iteration_without_any_sampled_tree_of_allowed_size_goes_on(monkeypatch):
+    data = sums()
+    large = " + ".join(data.names)
+    monkeypatch.setattr(
+        "symgrad.search.dgp.sample",
+        lambda relaxed, settings: Forest.from_strings([large] * 60, data.names),
+    )
+    state = run(small(), data, Budget(iterations=2), np.random.default_rng(0))
+    assert state.iterations == 2
+    assert state.population.sizes.max() <= small().diversification.max_size < 59
 
 
 def test_accepting_only_what_is_better_never_makes_a_tree_worse():

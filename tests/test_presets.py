@@ -25,3 +25,9 @@ def test_the_paper_preset_has_no_constants():
 def test_an_unknown_preset_lists_the_known_ones():
     with pytest.raises(ValueError, match="default"):
         preset("fast")
+
+
+def test_a_gpu_affords_more_training():
+    here, there = preset("paper"), preset("paper", "gpu")
+    assert (here.optimization.trees, there.optimization.trees) == (100, None)
+    assert there.diversification.generations < here.diversification.generations

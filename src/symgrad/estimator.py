@@ -77,8 +77,8 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         features' units not; by default 80 (the paper preset: 50).
     model_selection : {"balanced", "accurate", "simple"}, optional
         Which formula of the front becomes the model: the one of least description length (by
-        default), the one of least error (by default for the paper preset), or the smallest that
-        explains 95 % of what the balanced one does.
+        default), the one of least error (the paper's choice), or the smallest that explains 95 %
+        of what the balanced one does.
     constraints : Constraints, optional
         What formulas of the default preset may be: nesting, costs, features, directions.
     max_evaluations : int, optional
@@ -223,7 +223,7 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
             prune(state.front, data, default.loss, self.n_jobs)
             spare = in_units(shelter(state, data, default))
         found = in_units(state.front)
-        how = self.model_selection or ("balanced" if default else "accurate")
+        how = self.model_selection or "balanced"
         chosen = choose(found + spare, how, whole, constraints.margin, loss)
         if chosen not in found:
             found = sorted([*found, chosen], key=lambda f: f.tree.size)

@@ -4,8 +4,9 @@ symgrad
     Defaults. "symgrad accurate" chooses the most accurate formula.
 gp, dgp
     No constants, no scaling, populations of 500 (1,000 for the six formulas), at most 50 nodes,
-    the most accurate tree. GP is DGP without training. DGP is the preset "paper"; "dgp literal"
-    takes the paper's words literally, which takes far longer.
+    the most accurate tree; "dgp balanced" is the tree of the same run with the least description
+    length. GP is DGP without training. DGP is the preset "paper"; "dgp literal" takes the paper's
+    words literally, which takes far longer.
 gp ..., dgp ...
     One open point of the paper changed at a time; docs/method.md compares some.
 """
@@ -13,20 +14,26 @@ gp ..., dgp ...
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from symgrad.bench.task import FOUND, Adapter, Fit, Model, Task
+from symgrad.data.complexity import description_length
 from symgrad.data.dataset import Dataset
+from symgrad.data.loss import Loss
 from symgrad.dgp.optimization import Optimization
 from symgrad.dgp.sampling import Sampling
 from symgrad.estimator import DGPRegressor
 from symgrad.evolution.diversification import Diversification
-from symgrad.search.base import Budget, run
+from symgrad.evolution.front import Entry
+from symgrad.search.base import Budget, State, run
 from symgrad.search.dgp import DGP
 from symgrad.search.gp import GP
 from symgrad.search.presets import preset
+from symgrad.tree.tree import Tree
+
+Of = TypeVar("Of", bound=GP)
 
 OPTIMIZATIONS: dict[str, dict[str, Any]] = {
     "start logit 1": {"start_probability": None},
@@ -49,13 +56,13 @@ SAMPLINGS: dict[str, dict[str, Any]] = {
     "better only": {"accept": "better"},
     "shrink deletes": {"shrink": "delete"},
 }
-BOTH: dict[str, dict[str, Any]] = {
-    "size 100": {"diversification": Diversification(max_size=100)},
-    "size 200": {"diversification": Diversification(max_size=200)},
-    "no elite": {"diversification": Diversification(elites=0)},
-    "depth 2": {"diversification": Diversification(first_depth=(1, 2))},
-    "depth 6": {"diversification": Diversification(first_depth=(2, 6))},
-    "one start": {"diversification": Diversification(restart=None)},
+EVOLUTIONS: dict[str, dict[str, Any]] = {
+    "size 100": {"max_size": 100},
+    "size 200": {"max_size": 200},
+    "no elite": {"elites": 0},
+    "depth 2": {"first_depth": (1, 2)},
+    "depth 6": {"first_depth": (2, 6)},
+    "one start": {"restart": None},
 }
 
 
@@ -74,23 +81,28 @@ def searches() -> dict[str, GP]:
         table[f"dgp {name}"] = replace(dgp, optimization=replace(dgp.optimization, **changes))
     for name, changes in SAMPLINGS.items():
         table[f"dgp {name}"] = replace(dgp, sampling=replace(dgp.sampling, **changes))
-    for name, changes in BOTH.items():
-        table |= {f"gp {name}": replace(gp, **changes), f"dgp {name}": replace(dgp, **changes)}
+    for name, changes in EVOLUTIONS.items():
+        table |= {f"gp {name}": evolving(gp, **changes), f"dgp {name}": evolving(dgp, **changes)}
     return table
 
 
+def evolving(search: Of, **changes: Any) -> Of:
+    """Return the search with other settings of its population and genetic operators."""
+    return replace(search, diversification=replace(search.diversification, **changes))
+
+
 def on_gpu() -> dict[str, GP]:
-    """Return DGP as a GPU affords it: all trees are trained."""
+    """Return DGP as a GPU affords it: all trees are trained, every 5 or 20 generations."""
     dgp = preset("paper", "gpu")
     assert isinstance(dgp, DGP)
+    rarely = evolving(dgp, generations=20)
     slow = Optimization(epochs=1000, start_probability=0.9, learning_rate=0.02)
     return {
         "dgp on gpu": dgp,
-        "dgp slow on gpu": replace(dgp, optimization=slow, sampling=Sampling(accept="better")),
-        "dgp size 20 on gpu": replace(
-            dgp, diversification=Diversification(max_size=20, restart=None)
-        ),
-        "dgp one start on gpu": replace(dgp, diversification=Diversification(restart=None)),
+        "dgp generations 20 on gpu": rarely,
+        "dgp slow on gpu": replace(rarely, optimization=slow, sampling=Sampling(accept="better")),
+        "dgp size 20 on gpu": evolving(rarely, max_size=20, restart=None),
+        "dgp one start on gpu": evolving(rarely, restart=None),
         "dgp literal on gpu": literal(dgp),
     }
 
@@ -105,8 +117,11 @@ def literal(dgp: DGP) -> DGP:
     )
 
 
-def by_the_paper(name: str, search: GP) -> Fit:
-    """Return the fit of GP or DGP; both start from the same populations."""
+def by_the_paper(methods: tuple[str, ...], search: GP) -> Fit:
+    """Return the fit of GP or DGP, which start from the same populations.
+
+    The first method's model is the most accurate tree, the second's, if wanted, the shortest.
+    """
 
     def fit(task: Task) -> dict[str, Model]:
         evolution = replace(search.diversification, population=task.population)
@@ -119,10 +134,25 @@ def by_the_paper(name: str, search: GP) -> Fit:
         best = state.front.most_accurate
         if best is None:
             raise RuntimeError("no tree is finite on all rows")
-        tree = best.tree
-        return {name: Model(tree.evaluate, tree.sympy, state.evaluations, tree.size)}
+        trees = (best.tree, shortest(state, data))[: len(methods)]
+        return {
+            method: Model(tree.evaluate, tree.sympy, state.evaluations, tree.size)
+            for method, tree in zip(methods, trees, strict=True)
+        }
 
     return fit
+
+
+def shortest(state: State, data: Dataset) -> Tree:
+    """Return the tree of the front with the least description length."""
+    assert data.y is not None
+    worst = float(np.var(data.y))
+
+    def length(entry: Entry) -> float:
+        errors = Loss().length(entry.loss, worst, data.rows)
+        return description_length(entry.tree, errors, data.rows, data.features)
+
+    return min(state.front, key=length).tree
 
 
 def default(name: str, **options: Any) -> Fit:
@@ -138,13 +168,17 @@ def default(name: str, **options: Any) -> Fit:
     return fit
 
 
+BALANCED = ("dgp", "dgp on gpu", "dgp generations 20 on gpu")
+"""Methods with a second model, of least description length."""
+
 ON_GPU: dict[str, Any] = {"package": "jax", "module": "jax", "extra": "gpu"}
 
 ADAPTERS: tuple[Adapter, ...] = (
     Adapter(default("symgrad"), ("symgrad",)),
     Adapter(default("symgrad accurate", model_selection="accurate"), ("symgrad accurate",)),
     *(
-        Adapter(by_the_paper(name, search), (name,), **(ON_GPU if name in on_gpu() else {}))
+        Adapter(by_the_paper(methods, search), methods, **(ON_GPU if name in on_gpu() else {}))
         for name, search in searches().items()
+        for methods in [(name, f"{name} balanced") if name in BALANCED else (name,)]
     ),
 )

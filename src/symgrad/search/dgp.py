@@ -39,10 +39,11 @@ class DGP(GP):
             device=self.device,
         )
         sampled = sample(relaxed, self.sampling)
-        fits = np.flatnonzero(sampled.sizes <= self.diversification.max_size)
-        sampled, chosen = sampled[fits], chosen[fits]
-        loss, after = self.evaluate(state, sampled, data)
-        after = self.accept(after, chosen, sampled, loss)
+        after, fits = state, np.flatnonzero(sampled.sizes <= self.diversification.max_size)
+        if fits.size:
+            sampled, chosen = sampled[fits], chosen[fits]
+            loss, after = self.evaluate(state, sampled, data)
+            after = self.accept(after, chosen, sampled, loss)
         after = self.diversify(after, data, budget)
         return self.end(state, after, data, budget)
 
