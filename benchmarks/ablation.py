@@ -37,6 +37,7 @@ RELAXED = Optimization(
     start_probability=0.9999, edge_strength=0.999,
 )  # fmt: skip
 FULL = Islands()
+ALONE = replace(FULL, explore=1.0, restart=None)
 VARIANTS: dict[str, dict[str, Any]] = {
     "all": {},
     "no guided edits": {"islands": replace(FULL, guided=(0.0,), pairs=0.0)},
@@ -49,8 +50,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "no constants": {"islands": replace(FULL, constants=(0.0,), fit_steps=0, record_steps=0)},
     "no island of whole numbers": {"islands": replace(FULL, whole=(False,))},
     "no plain islands": {"islands": replace(FULL, plain=0)},
-    "one island": {"islands": replace(FULL, islands=1, guided=(0.1,), explore=1.0)},
-    "islands never merged": {"islands": replace(FULL, explore=1.0)},
+    "no restarts": {"islands": replace(FULL, restart=None)},
+    "one island": {"islands": replace(ALONE, islands=1, guided=(0.1,))},
+    "islands never merged": {"islands": ALONE},
     "at most 50 nodes": {"islands": replace(FULL, max_size=50)},
     "with relaxed trees": {"optimization": RELAXED},
     "with relaxed trees on a GPU": {

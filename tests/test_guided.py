@@ -35,6 +35,29 @@ def test_islands_come_together_when_exploration_is_over():
     assert sorted(merged for _, merged in counts) == [merged for _, merged in counts]
 
 
+def test_new_islands_explore_while_the_trees_of_old_ones_are_kept():
+    often = GuidedDGP(islands=replace(SMALL.islands, restart=1000))
+    states = []
+    end = run(often, data(), Budget(evaluations=20_000), np.random.default_rng(0), states.append)
+    exploring = [s for s in states if not s.merged]
+    kept = [int(s.bounds[0]) for s in exploring]
+    assert kept == sorted(kept)
+    # Each exploration is twice as long as the one before: 1,000, 2,000 and 4,000 evaluations.
+    starts = [s.evaluations for a, s in zip(kept, exploring[1:], strict=False) if s.bounds[0] > a]
+    assert [round(np.log2(e / 1000 + 1)) for e in starts] == [1, 2, 3]
+    last = exploring[-1]
+    assert len(last.loss) == len(last.population) == last.bounds[-1]
+    assert end.merged
+    assert end.bounds[0] == 0
+    merged = states[len(exploring)]
+    assert merged.front.most_accurate.loss <= last.front.most_accurate.loss
+    lonely = run(
+        GuidedDGP(islands=replace(SMALL.islands, restart=None)), data(),
+        Budget(evaluations=5000), np.random.default_rng(0),
+    )  # fmt: skip
+    assert lonely.bounds[0] == 0
+
+
 def test_a_state_can_be_stored_and_continued():
     rng = np.random.default_rng(0)
     half = run(SMALL, data(), Budget(iterations=2), rng)

@@ -38,8 +38,8 @@ class Constraints:
         defined and within bounds to be chosen.
     extrapolate : bool
         Predict rows outside the box of the training data by the bare formula, too. By default
-        such predictions are kept inside the range of the training target, or near it if the
-        formula explains 95 % of the training data, unless it is exact.
+        they get the prediction at the nearest point of the box, or one near it if the formula
+        explains 95 % of the training data, unless it is exact.
 
     Examples
     --------

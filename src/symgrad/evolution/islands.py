@@ -41,6 +41,10 @@ class Islands:
         Generations per iteration; then the islands' best are looked at.
     explore : float
         Share of the budget in which the islands are left alone; then their trees are merged.
+    restart : int, optional
+        Evaluations after which new islands explore, each time for twice as long as before; the
+        trees of the old ones are kept aside until all are merged. What four islands do not find
+        soon they hardly find later, but four others may. None never starts anew.
     tournament : int
         Trees that compete to be a parent, by front and loneliness in it.
     crossover : float
@@ -78,6 +82,7 @@ class Islands:
     population: int = 300
     generations: int = 10
     explore: float = 0.5
+    restart: int | None = 100_000
     tournament: int = 3
     crossover: float = 0.35
     guided: tuple[float, ...] = (0.0, 0.1, 0.2, 0.2)

@@ -58,7 +58,8 @@ class IslandState(State):
     Attributes
     ----------
     bounds : array
-        Island k has the trees ``bounds[k]`` to ``bounds[k + 1]``.
+        Island k has the trees ``bounds[k]`` to ``bounds[k + 1]``. Those before the first are of
+        islands that were there before.
     merged : bool
         Whether exploration is over.
     exact : int
@@ -99,17 +100,21 @@ class GuidedDGP(Search):
 
     def init(self, rng: np.random.Generator, data: Dataset, budget: Budget) -> IslandState:
         """Generate the islands' first populations."""
-        i = self.islands
-        primitives = self.primitives.extend(*(s for s in NEEDED if s not in self.primitives))
-        population = populate(rng, data, primitives, i, range(i.islands))
-        bounds = np.arange(i.islands + 1) * i.population
+        population = self.first(rng, data)
+        bounds = np.arange(self.islands.islands + 1) * self.islands.population
         return IslandState(rng, population, np.full(len(population), np.nan), bounds=bounds)
+
+    def first(self, rng: np.random.Generator, data: Dataset) -> Forest:
+        """Return first populations."""
+        primitives = self.primitives.extend(*(s for s in NEEDED if s not in self.primitives))
+        return populate(rng, data, primitives, self.islands, range(self.islands.islands))
 
     def step(self, state: State, data: Dataset, budget: Budget) -> IslandState:
         """Evolve for some generations; when exploration is over, bring the islands together."""
         assert isinstance(state, IslandState)
         if not state.merged and budget.share(state) >= self.islands.explore:
             state = self.merge(state)
+        before, old = state.evaluations, int(state.bounds[0])
         state = self.in_precision(state, data)
         state, ranges = self.safe_island(state, data)
         seconds = np.inf if budget.seconds is None else budget.seconds - state.seconds
@@ -121,9 +126,9 @@ class GuidedDGP(Search):
             return self.counted(state, data.rows)
         evolved = evolve(
             state.rng,
-            state.population,
-            state.loss,
-            state.bounds,
+            state.population[old:],
+            state.loss[old:],
+            state.bounds - old,
             data,
             self.primitives,
             replace(self.islands, generations=self.generations(state, budget)),
@@ -140,15 +145,35 @@ class GuidedDGP(Search):
             state.front.offer(evolved.best, evolved.best_error)
         state = replace(
             state,
-            population=evolved.population,
-            loss=evolved.error,
-            bounds=evolved.bounds,
+            population=state.population[:old] + evolved.population if old else evolved.population,
+            loss=np.concatenate([state.loss[:old], evolved.error]),
+            bounds=evolved.bounds + old,
             evaluations=state.evaluations + evolved.evaluations,
             credit=evolved.credit,
         )
         if self.optimization is not None:
             state = self.relax(state, data, self.optimization)
+        if self.rounds(state.evaluations) > self.rounds(before):
+            state = self.anew(state, data, budget)
         return self.counted(state, data.rows)
+
+    def rounds(self, evaluations: int) -> int:
+        """Return how many explorations are over by then, each twice as long as the one before."""
+        first = self.islands.restart
+        return 0 if first is None else int(np.log2(evaluations / first + 1))
+
+    def anew(self, state: IslandState, data: Dataset, budget: Budget) -> IslandState:
+        """Start new islands, and put the trees of the old ones aside, until exploration is over."""
+        if state.merged or budget.share(state) >= self.islands.explore:
+            return state
+        fresh, old = self.first(state.rng, data), len(state.population)
+        return replace(
+            state,
+            population=state.population + fresh,
+            loss=np.concatenate([state.loss, np.full(len(fresh), np.nan)]),
+            bounds=old + np.arange(self.islands.islands + 1) * self.islands.population,
+            credit=np.zeros((0, 0)),
+        )
 
     def relax(self, state: IslandState, data: Dataset, settings: Optimization) -> IslandState:
         """Train the best trees of different errors as relaxed ones, and let the results in."""
