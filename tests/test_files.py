@@ -306,7 +306,7 @@ def test_documents_with_a_missing_key_are_refused(document, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda d: d.update(version=3), "version 3 of the format, and this symgrad reads up to 2"),
+        (lambda d: d.update(version=4), "version 4 of the format, and this symgrad reads up to 3"),
         (lambda d: d.update(version=0), "version must be at least 1, got 0"),
         (lambda d: d.update(version="1"), "version must be a whole number, got '1'"),
         (lambda d: d.update(formula=99), "formula is 99, but there are"),
@@ -350,7 +350,7 @@ def test_older_versions_are_upgraded_step_by_step(document, monkeypatch):
         return lambda d: {new if k == old else k: v for k, v in d.items()}
 
     old = renamed("n_iter", "first")(document)
-    monkeypatch.setattr(files, "VERSION", 4)
-    monkeypatch.setitem(files.UPGRADES, 2, renamed("first", "second"))
-    monkeypatch.setitem(files.UPGRADES, 3, renamed("second", "n_iter"))
+    monkeypatch.setattr(files, "VERSION", files.VERSION + 2)
+    monkeypatch.setitem(files.UPGRADES, document["version"], renamed("first", "second"))
+    monkeypatch.setitem(files.UPGRADES, document["version"] + 1, renamed("second", "n_iter"))
     assert files.restore(old).n_iter_ == document["n_iter"]

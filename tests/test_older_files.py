@@ -48,6 +48,18 @@ def test_the_first_population_of_version_1_is_kept():
     assert files.restore(document).diversification == replace(made, elites=3)
 
 
+def test_predictions_outside_of_a_file_of_version_2_are_as_they_were():
+    document = json.loads(VERSION_1)
+    est = files.restore(document)
+    now = files.describe(est)
+    assert now["box"]["reach"] == {"float": "inf"}
+    now["box"].pop("reach")
+    again = files.restore(now | {"version": 2})
+    X = pd.DataFrame({"a b": [0.0, 0.5], "c": [-3.5, -1.5]})
+    np.testing.assert_array_equal(again.predict(X), est.predict(X))
+    assert again.predict(X)[0] == 3
+
+
 def test_a_file_of_version_1_loads(tmp_path):
     (tmp_path / "model.json").write_text(VERSION_1, encoding="ascii")
     est = load(tmp_path / "model.json")

@@ -236,9 +236,10 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any, size: int | None = None) -> NDArray[np.float64]:
         """Return the formula's values; the mean of the training target where it is undefined.
 
-        Rows outside the box that the training data span, in the features of the formula, get
-        values inside the range of the training target, or no further from it than it is wide if
-        the formula explains 95 %, unless it is exact; see `Constraints.extrapolate`. The bare
+        Rows outside the box that the training data span, in the features of the formula, get its
+        value at the nearest point of the box, inside the range of the training target; if the
+        formula explains 95 %, values some way off that, and if it is exact, its own; see
+        `Constraints.extrapolate`. The bare
         formula is ``tree_.evaluate(X)``.
 
         Parameters
@@ -257,7 +258,7 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         X = Dataset(X, feature_names=tree.names, dtype=None).X
         values = tree.evaluate(X, dtype=np.float64)
         values = np.where(np.isfinite(values), values, self._fallback)
-        return values if self._box is None else self._box.kept(values, X, tree.feature_indices)
+        return values if self._box is None else self._box.kept(values, X, tree)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -41,7 +41,7 @@ FORMAT = "symgrad model"
 NUMBERS = EQUATIONS[1:5]
 """Of each formula: loss, R2 on training and held-out rows, description length."""
 
-VERSION = 2
+VERSION = 3
 
 
 def _from_1(document: Document) -> Document:
@@ -64,7 +64,14 @@ def _from_1(document: Document) -> Document:
     return document | {"settings": {"device": "cpu"} | settings, "equations": equations}
 
 
-UPGRADES: dict[int, Callable[[Document], Document]] = {1: _from_1}
+def _from_2(document: Document) -> Document:
+    """Return a document with what came with version 3: how steep predictions outside may be."""
+    box = document.get("box")
+    unbounded = {"reach": {"float": "inf"}}
+    return document | {"box": box | unbounded} if isinstance(box, dict) else document
+
+
+UPGRADES: dict[int, Callable[[Document], Document]] = {1: _from_1, 2: _from_2}
 """By version: what makes a document one of the next version."""
 
 POLICIES: dict[str, type[Any]] = {
@@ -167,6 +174,7 @@ def describe(estimator: DGPRegressor) -> Document:
             "high": [float(v) for v in box.high],
             "least": float(box.least),
             "greatest": float(box.greatest),
+            "reach": _plain(float(box.reach)),
         },
         "n_iter": int(estimator.n_iter_),
         "n_evaluations": int(estimator.n_evaluations_),
@@ -261,7 +269,8 @@ def _box(document: Document, n: int) -> Box:
         if len(side) != n:
             raise ValueError(f"{name} must hold {n} numbers, got {len(side)}")
         sides.append(np.array([_number({name: v}, name) for v in side], np.float64))
-    return Box(sides[0], sides[1], _number(box, "least"), _number(box, "greatest"))
+    least, greatest, reach = (_number(box, name) for name in ("least", "greatest", "reach"))
+    return Box(sides[0], sides[1], least, greatest, reach)
 
 
 def _settings(data: Document) -> dict[str, Any]:
