@@ -20,7 +20,8 @@ SMALL = GP(diversification=Diversification(population=50))
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("evaluations", 0), ("seconds", -1), ("iterations", 0), ("target", -1)]
+    ("name", "value"),
+    [("evaluations", 0), ("seconds", -1), ("iterations", 0), ("target", -1), ("reserve", -1)],
 )
 def test_bad_budgets_are_named(name, value):
     with pytest.raises(ValueError, match=name):

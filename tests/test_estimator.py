@@ -272,6 +272,13 @@ def test_time_limit():
     assert est.n_evaluations_ > 100
 
 
+@pytest.mark.parametrize(
+    ("limit", "searching"), [(None, np.inf), (1.0, 0.94), (100, 99.4), (np.inf, np.inf)]
+)
+def test_some_of_the_time_is_left_for_what_comes_after_the_search(limit, searching):
+    assert quick(time_limit=limit)._budget().searching == pytest.approx(searching)
+
+
 def test_of_long_tables_the_search_sees_some_rows_and_constants_are_fitted_to_all(monkeypatch):
     from symgrad import estimator
 

@@ -55,6 +55,9 @@ LARGE = 20_000_000
 LONG = 50_000
 """Rows from which the default search sees so many, drawn at random; constants are fitted to all."""
 
+RESERVE, LONGEST_RESERVE = 0.06, 0.6
+"""Share of the time limit that is left for what comes after the search, and most seconds."""
+
 MERGE_LIMIT = 1_000_000
 """Numbers in X up to which equal rows are merged, and sparse matrices made dense."""
 
@@ -85,7 +88,8 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         How many formulas are scored; by default 500,000 (the paper preset: 100,000), or no bound
         if `time_limit` is given.
     time_limit : float, optional
-        Seconds. The iteration at hand is finished first.
+        Seconds. The search leaves the last 6 % of them, but no more than 0.6 s, for fitting the
+        front's constants once more and for the choice; the iteration at hand is finished first.
     islands : Islands, optional
         How the default preset evolves.
     optimization, sampling, diversification : optional
@@ -239,8 +243,7 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Rows outside the box that the training data span, in the features of the formula, get its
         value at the nearest point of the box, inside the range of the training target; if the
         formula explains 95 %, values some way off that, and if it is exact, its own; see
-        `Constraints.extrapolate`. The bare
-        formula is ``tree_.evaluate(X)``.
+        `Constraints.extrapolate`. The bare formula is ``tree_.evaluate(X)``.
 
         Parameters
         ----------
@@ -343,7 +346,8 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if evaluations is None and self.time_limit is None:
             evaluations = DEFAULT_EVALUATIONS[self.preset]
         target = 0.0 if self.preset == "paper" else None  # the default asks for more than that
-        return Budget(evaluations=evaluations, seconds=self.time_limit, target=target)
+        reserve = min(RESERVE * (self.time_limit or 0.0), LONGEST_RESERVE)
+        return Budget(evaluations, self.time_limit, target=target, reserve=reserve)
 
     @staticmethod
     def _check_target(data: Dataset) -> None:

@@ -27,6 +27,8 @@ class Budget:
         Trees scored on the data.
     seconds : float, optional
         Time. The step at hand is finished first.
+    reserve : float
+        How many of these seconds are left for what comes after the search.
     iterations : int, optional
         Steps.
     target : float, optional
@@ -37,6 +39,7 @@ class Budget:
     seconds: float | None = None
     iterations: int | None = None
     target: float | None = None
+    reserve: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("evaluations", "seconds", "iterations"):
@@ -45,13 +48,20 @@ class Budget:
                 raise ValueError(f"{name} must be positive, got {value}")
         if self.target is not None and not self.target >= 0:
             raise ValueError(f"target must not be negative, got {self.target}")
+        if not 0 <= self.reserve < (self.seconds or np.inf):
+            raise ValueError(f"reserve must be less than the seconds, got {self.reserve}")
+
+    @property
+    def searching(self) -> float:
+        """Return the seconds that the search itself may take."""
+        return np.inf if self.seconds is None else self.seconds - self.reserve
 
     def spent(self, state: State) -> bool:
         """Whether the search has used up one of its bounds."""
         best = state.front.most_accurate
         return (
             (self.evaluations is not None and state.evaluations >= self.evaluations)
-            or (self.seconds is not None and state.seconds >= self.seconds)
+            or state.seconds >= self.searching
             or (self.iterations is not None and state.iterations >= self.iterations)
             or (self.target is not None and best is not None and best.loss <= self.target)
         )
@@ -62,7 +72,7 @@ class Budget:
             part / whole
             for part, whole in (
                 (state.evaluations, self.evaluations),
-                (state.seconds, self.seconds),
+                (state.seconds, self.searching),
                 (state.iterations, self.iterations),
             )
             if whole is not None

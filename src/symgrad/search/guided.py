@@ -117,7 +117,7 @@ class GuidedDGP(Search):
         before, old = state.evaluations, int(state.bounds[0])
         state = self.in_precision(state, data)
         state, ranges = self.safe_island(state, data)
-        seconds = np.inf if budget.seconds is None else budget.seconds - state.seconds
+        seconds = budget.searching - state.seconds
         best = state.front.most_accurate if self.loss.name == "squared" else None
         error = best.loss if best is not None and self.islands.plain else np.inf
         if error < NEARLY_EXACT:
