@@ -80,6 +80,13 @@ def test_a_panel_on_a_terminal():
         assert word in text
 
 
+@pytest.mark.parametrize(("notebook", "width"), [(False, 111), (True, 80)])
+def test_the_panel_fits_into_a_notebook(notebook, width):
+    panel = Progress(Console(file=io.StringIO(), force_jupyter=notebook, width=115))
+    panel.begin(None, None, None, None)
+    assert panel.__rich__().width == width
+
+
 def test_true_shows_progress_on_standard_output(capsys):
     quick().fit(*table(), progress=True)
     assert "formulas" in capsys.readouterr().out

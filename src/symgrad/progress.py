@@ -31,8 +31,8 @@ from symgrad.validation import validation
 SHARE = 0.02
 """Share of the time that may be spent on the formula shown."""
 
-WIDEST = 120
-"""Width of the panel."""
+WIDEST, WIDEST_IN_NOTEBOOKS = 120, 80
+"""Width of the panel; a cell of a notebook hides what is beyond its own."""
 
 MARGIN = 4
 """Space to the right of it: the ^C that a terminal writes must not begin a new line."""
@@ -154,10 +154,11 @@ class Progress:
         formula = self._formula or "in the first iteration, no formula yet"
         if self.stopped and not self._formula:
             formula = "ends after the first iteration; Ctrl-C once more quits at once"
+        widest = WIDEST_IN_NOTEBOOKS if self.console.is_jupyter else WIDEST
         return Panel(
             Group(Text(formula, "bold" if self._formula else "dim"), Text(self._numbers()), bar),
             title=self._title, title_align="left", border_style="dim", padding=(0, 1),
-            width=min(WIDEST, self.console.width - MARGIN),
+            width=min(widest, self.console.width - MARGIN),
         )  # fmt: skip
 
     def _show(self, state: State) -> None:
