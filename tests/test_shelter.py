@@ -7,7 +7,8 @@ from symgrad.evolution.front import Front
 from symgrad.evolution.islands import Islands
 from symgrad.search.base import State
 from symgrad.search.guided import GuidedDGP
-from symgrad.search.shelter import ENOUGH, shelter, sums
+from symgrad.search.shelter import ENOUGH, TERMS, shelter
+from symgrad.search.sums import sums
 from symgrad.tree.bounds import bounds
 
 PAPER = PrimitiveSet.paper()
@@ -53,7 +54,7 @@ def test_the_box_has_its_margin_and_few_are_kept(data):
 def test_sums_of_features_are_the_last_resort():
     X = np.random.default_rng(0).uniform(1, 3, size=(200, 300))
     data = Dataset(X, 2 * X[:, 7] - X[:, 250] + 5, dtype=np.float64)
-    made = sums(Forest.from_strings(["1/x0"], data.names, PAPER)[0], data)
+    made = sums(PAPER, data, TERMS)
     assert set(made[1].feature_indices) == {7, 250}
     np.testing.assert_allclose(made[1].evaluate(data.X) + 5, data.y, rtol=1e-6)
     risky = state(["1/(x0 - 2)"], ["1/(x0 - 2)"], [0.1], data)

@@ -31,6 +31,7 @@ from symgrad.history import History
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.model import CHOICES, Box, Formula, choose, formulas
 from symgrad.progress import Progress, watched
+from symgrad.rival import contest
 from symgrad.search.base import Budget, State
 from symgrad.search.checkpoint import Checkpoint
 from symgrad.search.dgp import DGP
@@ -229,6 +230,8 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         found = in_units(state.front)
         how = self.model_selection or "balanced"
         chosen = choose(found + spare, how, whole, constraints.margin, loss)
+        if default and how == "balanced":
+            chosen = contest(chosen, whole, exact, data, default, in_units)
         if chosen not in found:
             found = sorted([*found, chosen], key=lambda f: f.tree.size)
         scores = validation([f.tree for f in found], whole, loss, self.n_jobs)

@@ -61,8 +61,8 @@ class Formula:
         Its mean loss on the training data.
     r2 : float
         The share of the best constant's loss that it explains: R2 for squares.
-    length : float
-        Its description length.
+    length, words : float
+        Its description length, and what of it is not for errors.
     constant : bool
         Whether it is the best constant.
     """
@@ -71,6 +71,7 @@ class Formula:
     loss: float
     r2: float
     length: float
+    words: float = 0.0
     constant: bool = False
 
 
@@ -172,7 +173,7 @@ class Judge:
             return None
         fit = self.loss.length(mean, self.worst, self.rows)
         length = description_length(found, fit, self.rows, self.data.features)
-        return Formula(self.linked(tree), mean, 1 - mean / self.worst, length)
+        return Formula(self.linked(tree), mean, 1 - mean / self.worst, length, length - fit)
 
     def constant(self, primitives: Iterable[PrimitiveSet]) -> Formula:
         """Return the best constant."""
@@ -266,7 +267,7 @@ def choose(
     def telling(formula: Formula) -> bool:
         if loss is None or loss.name != "squared" or how == "accurate":
             return True
-        needed = formula.length - loss.length(1 - formula.r2, 1.0, rows) - float(np.log(rows))
+        needed = formula.words - float(np.log(rows))
         values = formula.tree.evaluate(data.X, dtype=np.float64)
         return evidence(values, y, weights, needed) >= needed
 

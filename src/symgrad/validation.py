@@ -48,12 +48,11 @@ def validation(
     assert data.y is not None
     if rule.row.log_link or data.rows < 2 * FOLDS:
         return np.full(len(trees), np.nan)
-    rows = np.random.default_rng(0).permutation(data.rows)[:MOST_ROWS]
+    rows, fold = folds(data)
     forest, X = narrow(Forest.of(same(trees)), data, rows)
     y, weights = data.y[rows], np.ones(len(rows))
     if data.weights is not None:
         weights = data.weights[rows]
-    fold = np.arange(len(rows)) % FOLDS
     ours, constant = np.zeros(len(forest)), 0.0
     for k in range(FOLDS):
         rest, held = fold != k, fold == k
@@ -68,6 +67,12 @@ def validation(
         constant += float(rule.of(y[held], np.full(held.sum(), centre)) @ weights[held])
     with np.errstate(all="ignore"):
         return 1 - ours / constant
+
+
+def folds(data: Dataset) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows that are used, and to which part each of them belongs."""
+    rows = np.random.default_rng(0).permutation(data.rows)[:MOST_ROWS]
+    return rows, np.arange(len(rows)) % FOLDS
 
 
 def same(trees: list[Tree]) -> list[Tree]:

@@ -230,7 +230,10 @@ class Dataset:
         """Return so many rows at most, drawn at random, always the same ones."""
         if self.rows <= most:
             return self
-        rows = np.sort(np.random.default_rng(0).permutation(self.rows)[:most])
+        return self.subset(np.sort(np.random.default_rng(0).permutation(self.rows)[:most]))
+
+    def subset(self, rows: NDArray[np.int64]) -> Dataset:
+        """Return some of the rows."""
         X = self.X[rows] if self.sparse else np.asfortranarray(self.X[rows])
         return self._with(X, *(v if v is None else v[rows] for v in (self.y, self.weights)))
 

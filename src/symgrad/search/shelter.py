@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from itertools import islice
 
 import numpy as np
-from sklearn.linear_model import orthogonal_mp
-from sklearn.preprocessing import scale
 
 from symgrad.data.constants import fit_constants
-from symgrad.data.dataset import BLOCK, Dataset
+from symgrad.data.dataset import Dataset
 from symgrad.evolution.front import Entry
-from symgrad.language.primitive import CONSTANT
 from symgrad.search.base import State
 from symgrad.search.guided import GuidedDGP
 from symgrad.search.prune import length
 from symgrad.search.safety import EXACT, box, credible, is_safe
+from symgrad.search.sums import sums
 from symgrad.tree.bounds import bounds
 from symgrad.tree.forest import Forest
 from symgrad.tree.tree import Tree
@@ -25,8 +22,8 @@ from symgrad.tree.tree import Tree
 REACH = 100
 """How far a formula's values may lie beyond the target's range, in units of that range."""
 
-TERMS, SCREENED = 8, 200
-"""Most features in a sum, and how many are looked at, those that correlate most with the target."""
+TERMS = 8
+"""Most features in a sum."""
 
 TRIED, ENOUGH = 1000, 8
 """Trees of the population that are looked at, shortest descriptions first, and that are kept."""
@@ -76,30 +73,11 @@ def shelter(state: State, data: Dataset, search: GuidedDGP) -> list[Entry]:
     trees = sorted(trees, key=lambda e: length(e, data, loss))[:TRIED]
     found = list(islice(safe([e.tree for e in trees]), ENOUGH))
     if {"add", "mul"} <= set(search.primitives.functions):
-        found += safe([t for t in sums(best.tree, data) if t.size <= search.islands.max_size])
+        found += safe(
+            [
+                t
+                for t in sums(best.tree.primitives, data, TERMS)
+                if t.size <= search.islands.max_size
+            ]
+        )
     return found
-
-
-def sums(like: Tree, data: Dataset) -> list[Tree]:
-    """Return sums of features with their factors, of one feature up to `TERMS`."""
-    assert data.y is not None
-    functions = like.primitives.functions
-    y, width = data.y - data.y.mean(), max(1, BLOCK // data.rows)
-    parts = (data.columns(slice(j, j + width)) for j in range(0, data.features, width))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of columns that hardly vary, or depend on each other
-        near = np.concatenate([np.abs(y @ scale(part)) for part in parts])
-        best = np.argsort(-near)[:SCREENED]
-        columns = data.columns(best.tolist())
-        terms = min(TERMS, len(best), data.rows - 1)
-        path = orthogonal_mp(scale(columns), y, n_nonzero_coefs=terms, return_path=True)
-    made = list[Tree]()
-    for step in path.reshape(len(best), -1).T:
-        code, value = list[int](), list[float]()
-        for k in np.flatnonzero(step):
-            more = [CONSTANT, ~int(best[k]), functions["mul"]] + [functions["add"]] * bool(code)
-            code += more
-            value += [float(step[k] / columns[:, k].std()), *[0.0] * (len(more) - 1)]
-        if code:
-            made.append(Tree(code, value, like.primitives, like.names))
-    return made

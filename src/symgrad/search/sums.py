@@ -1,0 +1,89 @@
+"""Sums of features with factors: the plainest formulas, which every other one has to beat."""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import orthogonal_mp
+
+from symgrad.data.dataset import BLOCK, Dataset
+from symgrad.language.primitive import CONSTANT
+from symgrad.language.primitive_set import PrimitiveSet
+from symgrad.tree.tree import Tree
+
+Array = NDArray[np.float64]
+SCREENED = 200
+"""How many features are looked at: those that correlate most with the target."""
+
+
+class Sums(NamedTuple):
+    """Sums of one feature, of two and so on.
+
+    Attributes
+    ----------
+    features : array of int
+        Those that were looked at.
+    factors : array of shape (sums, features)
+        Theirs, 0 where one is not in use.
+    intercepts : array of shape (sums,)
+        What is added.
+    """
+
+    features: NDArray[np.int64]
+    factors: Array
+    intercepts: Array
+
+    def predict(self, data: Dataset) -> Array:
+        """Return the values of all sums, in rows."""
+        columns = data.columns(self.features.tolist())
+        return np.asarray(self.intercepts[:, None] + self.factors @ columns.T)
+
+
+def matching(data: Dataset, terms: int) -> Sums:
+    """Return sums of one feature up to `terms`, each with one more, by orthogonal matching pursuit.
+
+    There are fewer where features or rows are few, or nothing is left to explain.
+    """
+    assert data.y is not None
+    weights = np.ones(data.rows) if data.weights is None else data.weights
+    weights = weights / weights.sum()
+    root, centre = np.sqrt(weights), float(weights @ data.y)
+    y, width = root * (data.y - centre), max(1, BLOCK // data.rows)
+
+    def scaled(columns: Array) -> tuple[Array, Array, Array]:
+        means = weights @ columns
+        columns = columns - means
+        deviations = np.sqrt(weights @ columns**2)
+        deviations[deviations <= 1e-12 * np.abs(means)] = np.inf  # of columns that hardly vary
+        return root[:, None] * columns / deviations, means, deviations
+
+    parts = (data.columns(slice(j, j + width)) for j in range(0, data.features, width))
+    near = np.concatenate([np.abs(y @ scaled(part)[0]) for part in parts])
+    best = np.sort(np.argsort(-near, kind="stable")[:SCREENED])
+    columns, means, deviations = scaled(data.columns(best.tolist()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of columns that depend on each other
+        path = orthogonal_mp(
+            columns, y, n_nonzero_coefs=min(terms, len(best), data.rows - 1), return_path=True
+        )
+    factors = path.reshape(len(best), -1).T / deviations
+    return Sums(best, factors, centre - factors @ means)
+
+
+def sums(primitives: PrimitiveSet, data: Dataset, terms: int) -> list[Tree]:
+    """Return sums of features with their factors as trees, without intercepts."""
+    functions = primitives.functions
+    made, found = list[Tree](), matching(data, terms)
+    for factors in found.factors:
+        code, value = list[int](), list[float]()
+        for k in np.flatnonzero(factors):
+            feature = ~int(found.features[k])
+            more = [CONSTANT, feature, functions["mul"]] + [functions["add"]] * bool(code)
+            code += more
+            value += [float(factors[k]), *[0.0] * (len(more) - 1)]
+        if code:
+            made.append(Tree(code, value, primitives, data.names))
+    return made
