@@ -26,7 +26,7 @@ from symgrad.dgp.optimization import Optimization
 from symgrad.evolution.islands import Islands
 
 RESULTS = Path("results/ablation.csv")
-COLUMNS = ["variant", "dataset", "seed", "seconds", "test_r2", "quality", "size", "evaluations"]
+COLUMNS = ["variant", "dataset", "seed", "budget", "test_r2", "quality", "size", "evaluations"]
 KEY = COLUMNS[:4]
 DATASETS = (
     "Satellite_image,Fri_c4_50,Fri_c0_50,GeoOriMusic,Tecator,DLBCL,225_puma8NH,195_auto_price"
@@ -61,17 +61,18 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def one(variant: str, dataset: str, seed: int, seconds: float) -> dict[str, Any]:
+def one(variant: str, dataset: str, seed: int, budget: str) -> dict[str, Any]:
     """Return the row of one run."""
     X, X_test, y, y_test, _ = load(dataset, seed)
-    options = VARIANTS[variant]
-    est = DGPRegressor(time_limit=seconds, random_state=seed, n_jobs=2, **options)
+    number, unit = budget.split()
+    limit = {"time_limit" if unit == "s" else "max_evaluations": float(number)}
+    est = DGPRegressor(random_state=seed, n_jobs=2, **limit, **VARIANTS[variant])
     est.fit(X, y)
     error = 1 - est.equations_["r2"].to_numpy()
     sizes = est.equations_["size"].to_numpy()
     best = [np.log10(max(error[sizes <= limit].min(), 1e-15)) for limit in (10, 20, 40, 80)]
     values = (est.score(X_test, y_test), np.mean(best), est.tree_.size, est.n_evaluations_)
-    return dict(zip(COLUMNS, (variant, dataset, seed, seconds, *values), strict=True))
+    return dict(zip(COLUMNS, (variant, dataset, seed, budget, *values), strict=True))
 
 
 def table() -> None:
@@ -90,7 +91,9 @@ def main() -> None:
     parser.add_argument("--variants", default=",".join(v for v in VARIANTS if "GPU" not in v))
     parser.add_argument("--datasets", default=DATASETS)
     parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--evaluations", type=int, help="of a fit, instead of seconds")
     parser.add_argument("--table", action="store_true", help="print the results and stop")
     o = parser.parse_args()
     if o.table:
@@ -100,6 +103,7 @@ def main() -> None:
         if name not in VARIANTS:
             raise SystemExit(f"unknown variant {name!r}; the known ones are {', '.join(VARIANTS)}")
     chosen = o.variants.split(",")
+    budget = f"{o.evaluations} evaluations" if o.evaluations else f"{o.seconds:g} s"
     RESULTS.parent.mkdir(exist_ok=True)
     done = set()
     if RESULTS.exists():
@@ -109,8 +113,9 @@ def main() -> None:
         if not file.tell():
             writer.writeheader()
         for key in (
-            (v, d, s, o.seconds)
-            for s in range(o.seeds) for d in named(o.datasets) for v in chosen
+            (v, d, s, budget)
+            for s in range(o.first_seed, o.first_seed + o.seeds)
+            for d in named(o.datasets) for v in chosen
         ):  # fmt: skip
             if key in done:
                 continue

@@ -47,9 +47,7 @@ DEFAULT_EVALUATIONS = {"default": 500_000, "paper": 100_000}
 EQUATIONS = ["size", "loss", "r2", "validation_r2", "length", "formula", "chosen"]
 """Columns of `DGPRegressor.equations_`."""
 
-POLICIES = (
-    "islands", "constraints", "optimization", "sampling", "diversification",
-)  # fmt: skip
+POLICIES = ("islands", "constraints", "optimization", "sampling", "diversification")
 LARGE = 20_000_000
 """Numbers in X from which the search has them in float32 only."""
 
@@ -80,9 +78,9 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Most nodes of a formula in the search, constants counted, the outer line and the
         features' units not; by default 80 (the paper preset: 50).
     model_selection : {"balanced", "accurate", "simple"}, optional
-        Which formula of the front becomes the model: the one of least description length (by
-        default), the one of least error (the paper's choice), or the smallest that explains 95 %
-        of what the balanced one does.
+        Which formula becomes the model: the one of least description length, or a sum of features
+        where that predicts left-out rows better (by default); the one of least error (the paper's
+        choice); or the smallest that explains 95 % of what the balanced one does.
     constraints : Constraints, optional
         What formulas of the default preset may be: nesting, costs, features, directions.
     max_evaluations : int, optional
