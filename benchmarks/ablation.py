@@ -65,7 +65,7 @@ def one(variant: str, dataset: str, seed: int, budget: str) -> dict[str, Any]:
     """Return the row of one run."""
     X, X_test, y, y_test, _ = load(dataset, seed)
     number, unit = budget.split()
-    limit = {"time_limit" if unit == "s" else "max_evaluations": float(number)}
+    limit = {"time_limit": float(number)} if unit == "s" else {"max_evaluations": int(number)}
     est = DGPRegressor(random_state=seed, n_jobs=2, **limit, **VARIANTS[variant])
     est.fit(X, y)
     error = 1 - est.equations_["r2"].to_numpy()

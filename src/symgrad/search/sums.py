@@ -53,17 +53,22 @@ def matching(data: Dataset, terms: int) -> Sums:
     root, centre = np.sqrt(weights), float(weights @ data.y)
     y, width = root * (data.y - centre), max(1, BLOCK // data.rows)
 
-    def scaled(columns: Array) -> tuple[Array, Array, Array]:
+    def centred(columns: Array) -> tuple[Array, Array, Array]:
         means = weights @ columns
         columns = columns - means
         deviations = np.sqrt(weights @ columns**2)
         deviations[deviations <= 1e-12 * np.abs(means)] = np.inf  # of columns that hardly vary
-        return root[:, None] * columns / deviations, means, deviations
+        return columns, means, deviations
+
+    def correlations(columns: Array) -> Array:
+        columns, _, deviations = centred(columns)
+        return np.asarray(np.abs((root * y) @ columns) / deviations)
 
     parts = (data.columns(slice(j, j + width)) for j in range(0, data.features, width))
-    near = np.concatenate([np.abs(y @ scaled(part)[0]) for part in parts])
+    near = np.concatenate([correlations(part) for part in parts])
     best = np.sort(np.argsort(-near, kind="stable")[:SCREENED])
-    columns, means, deviations = scaled(data.columns(best.tolist()))
+    columns, means, deviations = centred(data.columns(best.tolist()))
+    columns *= root[:, None] / deviations
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of columns that depend on each other
         path = orthogonal_mp(
