@@ -54,7 +54,7 @@ LARGE = 20_000_000
 LONG = 50_000
 """Rows from which the default search sees so many, drawn at random; constants are fitted to all."""
 
-RESERVE, LONGEST_RESERVE = 0.06, 0.6
+RESERVE, LONGEST_RESERVE = 0.15, 0.6
 """Share of the time limit that is left for what comes after the search, and most seconds."""
 
 MERGE_LIMIT = 1_000_000
@@ -87,7 +87,7 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         How many formulas are scored; by default 500,000 (the paper preset: 100,000), or no bound
         if `time_limit` is given.
     time_limit : float, optional
-        Seconds. The search leaves the last 6 % of them, but no more than 0.6 s, for fitting the
+        Seconds. The search leaves the last 15 % of them, but no more than 0.6 s, for fitting the
         front's constants once more and for the choice; the iteration at hand is finished first.
     islands : Islands, optional
         How the default preset evolves.
