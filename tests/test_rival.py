@@ -76,6 +76,7 @@ def test_where_there_is_no_contest(changes, monkeypatch):
 
     monkeypatch.setattr("symgrad.estimator.contest", watched)
     fitted(X, y, max_evaluations=3000, **changes)
+    assert len(seen) == ("model_selection" not in changes)
     assert all(before is after for before, after in seen)
 
 
