@@ -28,9 +28,9 @@ def test_the_paper_has_no_constants_and_at_most_50_nodes(methods):
 
 
 def test_the_balanced_tree_of_a_run_is_small_where_more_is_chance():
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(1)
     X = rng.normal(size=(40, 300))
-    task = Task(X, X[:, 0] + X[:, 1] + rng.normal(size=40), Limit(evaluations=10_000))
+    task = Task(X, X[:, 0] + X[:, 1] + rng.normal(size=40), Limit(evaluations=20_000))
     models = by_the_paper(("dgp", "dgp balanced"), searches()["dgp"])(task)
     accurate, balanced = models.values()
     assert balanced.nodes < 15 < accurate.nodes

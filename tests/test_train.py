@@ -69,9 +69,11 @@ def test_first_gradients_are_those_of_the_core(primitives, scale, leaf_functions
     want = core.details.reshape(5, len(forest.code), -1)[[1, 3]]
     assert want.shape == got.shape
     size = np.abs(want).max(axis=2, keepdims=True)
-    close = (np.abs(got - want) <= 1e-4 * size + 1e-6).all(axis=2)
     usual = (size[..., 0] > 0) & (size[..., 0] < 1e3)  # else of trees with huge values
-    assert close[usual].mean() > 0.98
+    # Where large values cancel, float32 loses digits, and which ones depends on the processor.
+    for tolerance, share in ((1e-4, 0.9), (1e-3, 0.98)):
+        close = (np.abs(got - want) <= tolerance * size + 1e-6).all(axis=2)
+        assert close[usual].mean() > share
     assert usual.mean() > 0.3
 
 
