@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgrad.arrays import is_sparse
-from symgrad.data.complexity import description_length
+from symgrad.data.complexity import LEFT_OUT, description_length
 from symgrad.data.constants import fit_constants
 from symgrad.data.dataset import Dataset
 from symgrad.data.evidence import evidence
+from symgrad.data.left_out import left_out
 from symgrad.data.loss import Loss
 from symgrad.evolution.constraints import Constraints
 from symgrad.evolution.front import Entry
@@ -61,8 +62,11 @@ class Formula:
         Its mean loss on the training data.
     r2 : float
         The share of the best constant's loss that it explains: R2 for squares.
-    length, words : float
-        Its description length, and what of it is not for errors.
+    length : float
+        Its description length, for squares by the errors on rows that its constants were not
+        fitted to.
+    words : float
+        What of the description length by its errors in training is not for these.
     constant : bool
         Whether it is the best constant.
     """
@@ -102,7 +106,7 @@ def formulas(
         Number of threads.
     """
     constraints = constraints or Constraints()
-    judge = Judge(exact, loss or Loss())
+    judge = Judge(exact, loss or Loss(), fitted=loss is not None)
     if loss is None:
         found = []
         for entry in front:
@@ -145,8 +149,9 @@ def _front(found: list[Formula]) -> list[Formula]:
 class Judge:
     """Losses and lengths of formulas on data; a log link's exponential is not part of trees."""
 
-    def __init__(self, data: Dataset, loss: Loss):
+    def __init__(self, data: Dataset, loss: Loss, fitted: bool = True):
         assert data.y is not None
+        self.left_out = fitted and loss.name == "squared"
         self.data, self.loss = data, loss
         self.rows, self.few = _rows(data), data.drawn(ROUNDING_ROWS)
         one = Forest([CONSTANT], [0.0], [0, 1], None, data.names)
@@ -171,9 +176,14 @@ class Judge:
         mean = float(self.of(Forest.of([tree]), self.data)[0])
         if not np.isfinite(mean):
             return None
-        fit = self.loss.length(mean, self.worst, self.rows)
-        length = description_length(found, fit, self.rows, self.data.features)
-        return Formula(self.linked(tree), mean, 1 - mean / self.worst, length, length - fit)
+        rows, features = self.rows, self.data.features
+        words = description_length(found, 0.0, rows, features)
+        length = words + self.loss.length(mean, self.worst, rows)
+        if self.left_out:
+            others = mean * left_out(tree, self.few, self.data.rows)
+            fit = self.loss.length(others, self.worst, rows)
+            length = description_length(found, fit, rows, features, LEFT_OUT)
+        return Formula(self.linked(tree), mean, 1 - mean / self.worst, length, words)
 
     def constant(self, primitives: Iterable[PrimitiveSet]) -> Formula:
         """Return the best constant."""

@@ -11,8 +11,13 @@ from scipy.special import gammaln
 from symgrad.language.primitive import CONSTANT
 from symgrad.tree.tree import Tree
 
+LEFT_OUT = 0.5
+"""Share of the words but for features, where errors are those of rows that were left out."""
 
-def description_length(tree: Tree, fit: float, rows: float, features: int) -> float:
+
+def description_length(
+    tree: Tree, fit: float, rows: float, features: int, share: float = 1.0
+) -> float:
     """Return the length of data plus formula, in units of twice the negative log-likelihood.
 
     To what the errors take, add half a log of the number of rows per constant (the line's two
@@ -22,6 +27,10 @@ def description_length(tree: Tree, fit: float, rows: float, features: int) -> fl
     Dirichlet code with half a count each to begin with), so that a sum of many terms is not
     charged for every plus. Kinds take half of log 3: what is a leaf, of one argument or of two
     depends on what came before.
+
+    Errors on rows that were left out when constants were fitted hold a part of what words are
+    charged for: then a `share` of them counts, but for those of features, whose best of many is
+    found in noise as well.
 
     Parameters
     ----------
@@ -33,18 +42,21 @@ def description_length(tree: Tree, fit: float, rows: float, features: int) -> fl
         Number of rows (or what weights leave of it).
     features : int
         Number of features there are to choose from.
+    share : float
+        What part of the words counts, those of features apart.
     """
     constants = int(np.count_nonzero(tree.code == CONSTANT))
     functions = tree.code[tree.code >= 0]
     variables = tree.size - constants - len(functions)
     if not variables:
         return fit + math.log(rows)
+    counts = np.unique(functions, return_counts=True)[1]
     words = (
-        variables * math.log(features)
-        + tree.size * math.log(3) / 2
-        + _code_length(np.unique(functions, return_counts=True)[1], max(2, len(tree.primitives)))
+        (constants + 2) * math.log(rows)
+        + tree.size * math.log(3)
+        + 2 * _code_length(counts, max(2, len(tree.primitives)))
     )
-    return fit + (constants + 2) * math.log(rows) + 2 * words
+    return fit + 2 * variables * math.log(features) + share * words
 
 
 def _code_length(counts: NDArray[np.int64], kinds: int) -> float:

@@ -1,0 +1,82 @@
+"""The choice of a formula: by errors in training, or on rows that constants were not fitted to.
+
+    python benchmarks/choice.py --seeds 4 --seconds 6
+
+Both choose from the same fronts: the least description length with all words by the errors in
+training, and with half of the words, but for features', by those on left-out rows (the default).
+Test R2 and size of both. Sums of features, which may take a formula's place, are left aside.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+from sklearn.metrics import r2_score
+
+from symgrad.bench.problems import load, named
+from symgrad.data.dataset import Dataset
+from symgrad.data.loss import Loss
+from symgrad.model import Box, choose, formulas
+from symgrad.search.base import Budget, run
+from symgrad.search.guided import GuidedDGP
+from symgrad.search.prune import prune
+from symgrad.search.shelter import shelter
+
+
+def one(dataset: str, seed: int, seconds: float, jobs: int) -> dict[str, object]:
+    """Return test R2 and sizes of both choices from the front of one search."""
+    X, X_test, y, y_test, _ = load(dataset, seed)
+    exact = Dataset(X, y, dtype=np.float64)
+    rng = np.random.default_rng(seed)
+    data = exact.standardize(gently=True, order=rng.permutation(len(y)))
+    search, loss = GuidedDGP(n_jobs=jobs), Loss()
+    state = run(search, data, Budget(seconds=seconds), rng)
+    prune(state.front, data, loss, jobs)
+    found = [
+        formula
+        for entries in (state.front, shelter(state, data, search))
+        for formula in formulas(entries, data, exact, loss, n_jobs=jobs)
+    ]
+    in_training = [
+        f if f.constant else replace(f, length=f.words + loss.length(f.loss, y.var(), len(y)))
+        for f in found
+    ]
+    row: dict[str, object] = {"data set": dataset, "seed": seed}
+    for way, candidates in (("training", in_training), ("left out", found)):
+        chosen = choose(candidates, "balanced", exact, loss=loss)
+        values = chosen.tree.evaluate(X_test, dtype=np.float64)
+        values = np.where(np.isfinite(values), values, y.mean())
+        box = Box.of(exact, chosen)
+        values = values if box is None else box.kept(values, X_test, chosen.tree)
+        row |= {way: r2_score(y_test, values), f"size, {way}": chosen.tree.size}
+    return row
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--datasets", default="all", help="all, paper, other, or a,b,c")
+    parser.add_argument("--seeds", type=int, default=4)
+    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=6.0)
+    parser.add_argument("--jobs", type=int, default=2)
+    o = parser.parse_args()
+    names = named("paper") + named("other") if o.datasets == "all" else named(o.datasets)
+    rows = []
+    for seed in range(o.first_seed, o.first_seed + o.seeds):
+        for name in names:
+            rows.append(one(name, seed, o.seconds, o.jobs))
+            print(", ".join(f"{k} {v}" for k, v in rows[-1].items()), flush=True)
+    table = pd.DataFrame(rows).drop(columns="seed")
+    means = table.groupby("data set", sort=False).mean()
+    means.loc["mean"] = means.mean()
+    print(means.round(4).to_string())
+    gain = (means["left out"] - means["training"]).drop("mean")
+    error = gain.std() / np.sqrt(len(gain))
+    print(f"gain {gain.mean():.4f}, standard error over data sets {error:.4f}")
+
+
+if __name__ == "__main__":
+    main()
