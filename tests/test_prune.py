@@ -28,6 +28,15 @@ def test_what_does_not_pay_is_left_out():
     assert best.loss < 1e-20
 
 
+def test_without_time_nothing_is_tried():
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    data = Dataset(X, X[:, 0], dtype=np.float64)
+    padded, front = Forest.from_strings(["x0 + 0.001*sin(x1)"]), Front()
+    front.offer(padded, np.array([1e-6]))
+    prune(front, data, Loss(), seconds=-1.0)
+    assert [entry.tree.size for entry in front] == [int(padded.sizes[0])]
+
+
 def test_an_empty_front_stays_empty():
     X = np.random.default_rng(0).normal(size=(20, 2))
     front = Front()

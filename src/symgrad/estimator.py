@@ -223,7 +223,7 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         spare = list[Formula]()
         if default:
-            prune(state.front, data, default.loss, self.n_jobs)
+            prune(state.front, data, default.loss, self.n_jobs, budget.left(state))
             spare = in_units(shelter(state, data, default))
         found = in_units(state.front)
         how = self.model_selection or "balanced"

@@ -56,6 +56,10 @@ class Budget:
         """Return the seconds that the search itself may take."""
         return np.inf if self.seconds is None else self.seconds - self.reserve
 
+    def left(self, state: State) -> float:
+        """Return the seconds that are left, those in reserve among them."""
+        return np.inf if self.seconds is None else max(0.0, self.seconds - state.seconds)
+
     def spent(self, state: State) -> bool:
         """Whether the search has used up one of its bounds."""
         best = state.front.most_accurate

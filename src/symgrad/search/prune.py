@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,7 +23,9 @@ STEPS = 5
 """Steps of fitting constants for each shorter tree."""
 
 
-def prune(front: Front, data: Dataset, loss: Loss, n_jobs: int | None = None) -> None:
+def prune(
+    front: Front, data: Dataset, loss: Loss, n_jobs: int | None = None, seconds: float = np.inf
+) -> None:
     """Offer the front all trees that are its shortest description without one of its nodes.
 
     As long as one of them is a shorter description still, it goes on with that one.
@@ -36,9 +40,13 @@ def prune(front: Front, data: Dataset, loss: Loss, n_jobs: int | None = None) ->
         What errors cost.
     n_jobs : int, optional
         Number of threads.
+    seconds : float
+        Time after which no other round begins.
     """
-    last = None
+    last, start = None, time.perf_counter()
     for _ in range(ROUNDS):
+        if time.perf_counter() - start > seconds:
+            return
         best = min(front, key=lambda e: length(e, data, loss), default=None)
         if best is None or best is last or best.tree.size == 1:
             return
