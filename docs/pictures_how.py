@@ -306,7 +306,8 @@ def choice(path: Path) -> None:
     left.legend(frameon=False, fontsize=9)
     right.plot(size, [f.length for f in found], "o-", color=BLUE, markersize=4, lw=1)
     right.plot(chosen.tree.size, chosen.length, "D", color=RED, markersize=8)
-    right.set(ylabel="description length")
+    # A formula with a row all to itself is off the chart.
+    right.set(ylabel="description length", ylim=(1.15 * chosen.length, -0.15 * chosen.length))
     for panel in (left, right):
         panel.set_xlabel("size (nodes)")
         panel.spines[["top", "right"]].set_visible(False)
