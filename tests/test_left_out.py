@@ -61,3 +61,5 @@ def test_exact_and_undefined_ones_have_an_answer():
     assert left_out(Tree.parse("x0 + 1"), exact) == 1
     infinite_slope = Tree.parse("sqrt(1*x0 + 0) + 0.5")
     assert 1 < left_out(infinite_slope, exact) < 2
+    steep = Tree.parse("x0 + 0.5 + 0*exp(300*x0)*exp(300*x0)")
+    assert 1 < left_out(steep, exact) < 2

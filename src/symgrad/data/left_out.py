@@ -3,8 +3,8 @@
 Leaving out one row after the other would take as many fits as there are rows. But near its best
 constants a formula is linear in them, and for a linear model the answer is known: the error of a
 row that is left out is the error at hand, divided by one minus the row's leverage. A constant that
-follows many rows costs next to nothing that way; one that catches a single extreme row costs all
-that it seems to explain.
+follows many rows costs next to nothing that way; one that follows a few extreme rows costs much of
+what it seems to explain.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def left_out(tree: Tree, data: Dataset, rows: float | None = None) -> float:
         slopes = Forest.of([tree]).gradient(data.X)[tree.code == CONSTANT].astype(np.float64)
     columns = np.stack([np.ones(data.rows), values, *slopes], axis=1)
     columns = np.sqrt(weights)[:, None] * columns[:, np.isfinite(columns).all(axis=0)]
-    columns /= np.sqrt(np.mean(columns**2, axis=0)) + np.finfo(float).tiny
+    with np.errstate(over="ignore"):  # what is too steep to square becomes 0
+        columns /= np.sqrt(np.mean(columns**2, axis=0)) + np.finfo(float).tiny
     squares, turned = np.linalg.eigh(columns.T @ columns)
     kept = squares > NOTHING * squares[-1]
     leverage = np.sum((columns @ turned[:, kept]) ** 2 / squares[kept], axis=1)
