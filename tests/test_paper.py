@@ -85,4 +85,4 @@ def test_noise_is_averaged_by_level():
     )
     assert list(rmse(rows).columns) == [0, 0.05, 0.1]
     assert noise(rows).loc["S1, dgp"].tolist() == ["0.2", "0.2", "0.2"]
-    assert "mean test RMSE by noise" in named(rows)
+    assert "median test RMSE by noise" in named(rows)

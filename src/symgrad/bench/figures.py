@@ -78,22 +78,22 @@ def boxes(rows: pd.DataFrame, path: Path, score: str = "test_r2") -> Path:
 
 
 def noise(rows: pd.DataFrame, path: Path) -> Path:
-    """Draw the mean test RMSE against the noise, a panel for each formula, a line per method."""
-    means = rmse(rows)
-    names = ordered(set(means.index.get_level_values("name")), SYNTHETIC)
-    methods = ordered(set(means.index.get_level_values("method")), BY_METHOD)
+    """Draw the median test RMSE against the noise, a panel for each formula, a line per method."""
+    medians = rmse(rows)
+    names = ordered(set(medians.index.get_level_values("name")), SYNTHETIC)
+    methods = ordered(set(medians.index.get_level_values("method")), BY_METHOD)
     figure, axes = _panels(len(names), width=2.9, height=2.4, columns=3)
     for ax, name in zip(axes, names, strict=True):
         for method, style in _styles(methods):
-            if (name, method) in means.index:
-                line = means.loc[[(name, method)]].iloc[0].dropna().clip(lower=FLOOR)
+            if (name, method) in medians.index:
+                line = medians.loc[[(name, method)]].iloc[0].dropna().clip(lower=FLOOR)
                 ax.plot(line.index, line, label=method, **style)
         _logarithmic(ax)
-        ax.set_xticks(means.columns, [f"{level:g}" for level in means.columns])
+        ax.set_xticks(medians.columns, [f"{level:g}" for level in medians.columns])
         ax.set_title(name)
         ax.grid(alpha=0.3)
     for ax in axes[::3]:
-        ax.set_ylabel("mean test RMSE")
+        ax.set_ylabel("median test RMSE")
     for ax in axes[-3:]:
         ax.set_xlabel("noise")
     _legend(figure, axes)

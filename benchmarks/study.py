@@ -1,0 +1,41 @@
+"""The paper's study from the rows that were measured: tables and the two figures of docs/study.md.
+
+    python benchmarks/study.py --figures docs/pictures
+
+Nothing is run. The rows are those of `symgrad bench paper`, with machine, versions and commit in
+each.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+
+from symgrad.bench import figures, paper
+from symgrad.bench.problems import REAL
+from symgrad.bench.summaries import document
+
+ROWS = Path(__file__).resolve().parent / "measured" / "paper_h200.csv"
+METHODS = "deap,gp,dgp on gpu,dgp on gpu balanced"
+SCORE = "test_r2_clipped"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=Path, default=ROWS)
+    parser.add_argument("--methods", default=METHODS)
+    parser.add_argument("--figures", type=Path, help="folder for figures")
+    args = parser.parse_args()
+    rows = pd.read_csv(args.rows)
+    rows = rows[rows["method"].isin(args.methods.split(","))]
+    print(document("The DGP paper's study", rows, paper.tables(rows, SCORE)))
+    if args.figures:
+        real = rows["problem"].str.split().str[0].isin(REAL)
+        print(figures.boxes(rows[real], args.figures / "study_boxes.png", SCORE))
+        print(figures.noise(rows[~real], args.figures / "study_noise.png"))
+
+
+if __name__ == "__main__":
+    main()
