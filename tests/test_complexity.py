@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from symgrad import PrimitiveSet, Tree
-from symgrad.data.complexity import description_length
+from symgrad.data.complexity import LEFT_OUT, description_length
 from symgrad.data.loss import Loss
 
 PAPER = PrimitiveSet.paper()
@@ -31,6 +31,14 @@ def test_a_function_used_before_costs_less():
     leaf = 2 * (np.log(10) + np.log(3))
     assert same - once == pytest.approx(leaf - 2 * np.log(1.5 / 5))
     assert other - once == pytest.approx(leaf - 2 * np.log(0.5 / 5))
+
+
+def test_words_for_features_and_others_have_shares():
+    tree = Tree.parse("x0 + 2*x1", primitives=PAPER)
+    parts = [description_length(tree, 0.0, 200, 10, shares) for shares in ((1, 0), (0, 1))]
+    assert parts[0] == pytest.approx(4 * np.log(10))
+    assert sum(parts) == pytest.approx(length("x0 + 2*x1", 1.0))
+    assert LEFT_OUT[0] >= 1 > LEFT_OUT[1], "left-out rows tell about constants, not about features"
 
 
 def test_a_constant_says_nothing():

@@ -11,12 +11,13 @@ from scipy.special import gammaln
 from symgrad.language.primitive import CONSTANT
 from symgrad.tree.tree import Tree
 
-LEFT_OUT = 0.5
-"""Share of the words but for features, where errors are those of rows that were left out."""
+LEFT_OUT = (1.5, 0.5)
+"""Shares of the words for features and of all others, where errors are of rows that were left out.
+"""
 
 
 def description_length(
-    tree: Tree, fit: float, rows: float, features: int, share: float = 1.0
+    tree: Tree, fit: float, rows: float, features: int, shares: tuple[float, float] = (1.0, 1.0)
 ) -> float:
     """Return the length of data plus formula, in units of twice the negative log-likelihood.
 
@@ -29,8 +30,8 @@ def description_length(
     depends on what came before.
 
     Errors on rows that were left out when constants were fitted hold a part of what words are
-    charged for: then a `share` of them counts, but for those of features, whose best of many is
-    found in noise as well.
+    charged for: then a part of them counts, but not of those for features. The best of many is
+    found in noise by any errors, and the longer the search, the better; so these count for more.
 
     Parameters
     ----------
@@ -42,8 +43,8 @@ def description_length(
         Number of rows (or what weights leave of it).
     features : int
         Number of features there are to choose from.
-    share : float
-        What part of the words counts, those of features apart.
+    shares : tuple of float
+        How much of the words counts: of those for features, and of all others.
     """
     constants = int(np.count_nonzero(tree.code == CONSTANT))
     functions = tree.code[tree.code >= 0]
@@ -56,7 +57,7 @@ def description_length(
         + tree.size * math.log(3)
         + 2 * _code_length(counts, max(2, len(tree.primitives)))
     )
-    return fit + 2 * variables * math.log(features) + share * words
+    return fit + shares[0] * 2 * variables * math.log(features) + shares[1] * words
 
 
 def _code_length(counts: NDArray[np.int64], kinds: int) -> float:
