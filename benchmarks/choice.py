@@ -2,14 +2,16 @@
 
     python benchmarks/choice.py --seeds 4 --seconds 6
 
-Both choose from the same fronts: the least description length with all words by the errors in
-training, and with half of the words, but for features', by those on left-out rows (the default).
-Test R2 and size of both. Sums of features, which may take a formula's place, are left aside.
+All choose from the same fronts by the least description length: with all words by the errors in
+training; by those on left-out rows, with half of the words but all of those for features; and the
+same with features counted for more (the default). Test R2 and size of each. Sums of features, which
+may take a formula's place, are left aside.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -17,13 +19,16 @@ import pandas as pd
 from sklearn.metrics import r2_score
 
 from symgrad.bench.problems import load, named
+from symgrad.data.complexity import LEFT_OUT
 from symgrad.data.dataset import Dataset
 from symgrad.data.loss import Loss
+from symgrad.language.primitive import CONSTANT
 from symgrad.model import Box, choose, formulas
 from symgrad.search.base import Budget, run
 from symgrad.search.guided import GuidedDGP
 from symgrad.search.prune import prune
 from symgrad.search.shelter import shelter
+from symgrad.tree.tree import Tree
 
 
 def one(dataset: str, seed: int, seconds: float, jobs: int) -> dict[str, object]:
@@ -44,8 +49,13 @@ def one(dataset: str, seed: int, seconds: float, jobs: int) -> dict[str, object]
         f if f.constant else replace(f, length=f.words + loss.length(f.loss, y.var(), len(y)))
         for f in found
     ]
+    more = 2 * (LEFT_OUT[0] - 1) * math.log(exact.features)  # of each feature
+    in_full = [
+        f if f.constant else replace(f, length=f.length - more * uses(f.tree)) for f in found
+    ]
     row: dict[str, object] = {"data set": dataset, "seed": seed}
-    for way, candidates in (("training", in_training), ("left out", found)):
+    ways = {"training": in_training, "features in full": in_full, "left out": found}
+    for way, candidates in ways.items():
         chosen = choose(candidates, "balanced", exact, loss=loss)
         values = chosen.tree.evaluate(X_test, dtype=np.float64)
         values = np.where(np.isfinite(values), values, y.mean())
@@ -53,6 +63,11 @@ def one(dataset: str, seed: int, seconds: float, jobs: int) -> dict[str, object]
         values = values if box is None else box.kept(values, X_test, chosen.tree)
         row |= {way: r2_score(y_test, values), f"size, {way}": chosen.tree.size}
     return row
+
+
+def uses(tree: Tree) -> int:
+    """Return how many leaves are features."""
+    return int(np.count_nonzero((tree.code < 0) & (tree.code != CONSTANT)))
 
 
 def main() -> None:
@@ -73,9 +88,10 @@ def main() -> None:
     means = table.groupby("data set", sort=False).mean()
     means.loc["mean"] = means.mean()
     print(means.round(4).to_string())
-    gain = (means["left out"] - means["training"]).drop("mean")
-    error = gain.std() / np.sqrt(len(gain))
-    print(f"gain {gain.mean():.4f}, standard error over data sets {error:.4f}")
+    for way in ("training", "features in full"):
+        gain = (means["left out"] - means[way]).drop("mean")
+        error = gain.std() / np.sqrt(len(gain))
+        print(f"gain over {way} {gain.mean():.4f}, standard error over data sets {error:.4f}")
 
 
 if __name__ == "__main__":

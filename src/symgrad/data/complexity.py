@@ -12,8 +12,7 @@ from symgrad.language.primitive import CONSTANT
 from symgrad.tree.tree import Tree
 
 LEFT_OUT = (1.5, 0.5)
-"""Shares of the words for features and of all others, where errors are of rows that were left out.
-"""
+"""Shares of words for features, and of all others, where errors are of rows that were left out."""
 
 
 def description_length(
