@@ -36,6 +36,8 @@ Of = TypeVar("Of", bound=GP)
 
 OPTIMIZATIONS: dict[str, dict[str, Any]] = {
     "start logit 1": {"start_probability": None},
+    "rate 2": {"learning_rate": 2.0},
+    "rate .5": {"learning_rate": 0.5},
     "rate .1": {"learning_rate": 0.1},
     "rate .005": {"learning_rate": 0.005},
     "start .9": {"start_probability": 0.9},
@@ -69,7 +71,7 @@ def searches() -> dict[str, GP]:
     """Return GP and DGP, and both with one open point changed at a time."""
     dgp = preset("paper")
     assert isinstance(dgp, DGP)
-    gp = GP(diversification=dgp.diversification)
+    gp = GP()
     table: dict[str, GP] = {
         "gp": gp,
         "dgp": dgp,
@@ -91,13 +93,15 @@ def evolving(search: Of, **changes: Any) -> Of:
 
 
 def on_gpu() -> dict[str, GP]:
-    """Return DGP as a GPU affords it: all trees are trained, every 5 or 20 generations."""
+    """Return DGP on a GPU, and as first studied: 100 epochs every 5 or 20 generations."""
     dgp = preset("paper", "gpu")
     assert isinstance(dgp, DGP)
-    rarely = evolving(dgp, generations=20)
+    longer = replace(dgp, optimization=replace(dgp.optimization, epochs=100, learning_rate=0.5))
+    rarely = evolving(longer, generations=20)
     slow = Optimization(epochs=1000, start_probability=0.9, learning_rate=0.02)
     return {
         "dgp on gpu": dgp,
+        "dgp generations 5 on gpu": evolving(longer, generations=5),
         "dgp generations 20 on gpu": rarely,
         "dgp slow on gpu": replace(rarely, optimization=slow, sampling=Sampling(accept="better")),
         "dgp size 20 on gpu": evolving(rarely, max_size=20, restart=None),
@@ -163,7 +167,7 @@ def default(name: str, **options: Any) -> Fit:
     return fit
 
 
-BALANCED = ("dgp", "dgp on gpu", "dgp generations 20 on gpu")
+BALANCED = ("dgp", "dgp on gpu", "dgp generations 5 on gpu", "dgp generations 20 on gpu")
 """Methods with a second model, of least description length."""
 
 ON_GPU: dict[str, Any] = {"package": "jax", "module": "jax", "extra": "gpu"}
