@@ -59,3 +59,13 @@ def test_the_best_of_many_noise_features_is_not_worth_its_words(features):
         best = np.max(np.square((y - y.mean()) @ (X - X.mean(0)) / 100 / y.std() / X.std(0)))
         found += length("x0", 1 - best, 100, features) < length("1", 1.0, 100, features)
     assert found <= 1
+
+
+def test_a_feature_may_be_told_once():
+    def once(text):
+        return description_length(Tree.parse(text, primitives=PAPER), 0.0, 200, 10, once=True)
+
+    assert once("x0 + x1") == pytest.approx(length("x0 + x1", 1.0))
+    again, other = once("x0 + x1 + x0"), once("x0 + x1 + x2")
+    assert other - again == pytest.approx(2 * np.log(10) - 2 * np.log(2))
+    assert once("x0 + x0") == pytest.approx(length("x0 + x1", 1.0) - 2 * np.log(10))

@@ -50,6 +50,7 @@ def test_a_forest_is_the_list_of_its_trees(some):
     assert [forest[i] for i in range(-len(some), 0)] == some
     assert forest.sizes.tolist() == [t.size for t in some]
     assert set(forest.feature_indices) == {j for t in some for j in t.feature_indices}
+    assert forest.feature_counts.tolist() == [len(t.feature_indices) for t in some]
     assert all(np.array_equal(f.code, t.code) for f, t in zip(forest, some, strict=True))
 
 

@@ -5,7 +5,7 @@ from scipy.sparse import csr_array
 from symgrad import Dataset, Forest, Tree, model
 from symgrad.data.loss import LOSSES, Loss
 from symgrad.evolution.front import Front
-from symgrad.model import Box, Formula, choose, formulas
+from symgrad.model import Box, Formula, by_size, choose, formulas
 
 
 def lines(rows=100, seed=0):
@@ -39,6 +39,23 @@ def test_without_a_line_trees_stay_as_they_are():
     exact = lines()
     found = formulas(front_of("x0 + x0"), exact, exact, None)
     assert [str(f.tree) for f in found] == ["x0 + x0"]
+
+
+def test_without_constants_a_feature_again_is_preferred_to_another():
+    """exp(1 - x0) needs a 1: cos of a feature of many is nearer by chance, cos(cos(x0)) is free."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(100, 1000))
+    exact = Dataset(X, np.exp(1 - X[:, 0]) + 3 * rng.normal(size=100), dtype=np.float64)
+    others = [f"exp(cos(x{j}) - x0)" for j in range(1, 1000)]
+    forest = Forest.from_strings([*others, "exp(cos(cos(x0)) - x0)"])
+    errors = np.mean((forest.evaluate(X, dtype=np.float64) - exact.y) ** 2, axis=1)
+    front = Front()
+    front.offer(forest, errors)
+    assert errors.min() < errors[-1]
+    found = formulas(front.lean(), exact, exact, None)
+    assert len(by_size(found)) < len(found)
+    assert choose(found, "accurate", exact).loss == pytest.approx(errors.min())
+    assert str(choose(found, "balanced", exact).tree) == "exp(cos(cos(x0)) - x0)"
 
 
 def test_nothing_valid_leaves_the_mean():

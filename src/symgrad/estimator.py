@@ -29,7 +29,7 @@ from symgrad.evolution.islands import Islands
 from symgrad.gpu.device import check as check_device
 from symgrad.history import History
 from symgrad.language.primitive_set import PrimitiveSet
-from symgrad.model import CHOICES, Box, Formula, choose, formulas
+from symgrad.model import CHOICES, Box, Formula, by_size, choose, formulas
 from symgrad.progress import Progress, watched
 from symgrad.rival import contest
 from symgrad.search.base import Budget, State
@@ -225,9 +225,9 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if default:
             prune(state.front, data, default.loss, self.n_jobs, budget.left(state))
             spare = in_units(shelter(state, data, default))
-        found = in_units(state.front)
-        how = self.model_selection or "balanced"
-        chosen = choose(found + spare, how, whole, constraints.margin, loss)
+        made = in_units(state.front if default else state.front.lean())
+        found, how = by_size(made), self.model_selection or "balanced"
+        chosen = choose(made + spare, how, whole, constraints.margin, loss)
         if default and how == "balanced":
             chosen = contest(chosen, whole, exact, data, default, in_units)
         if chosen not in found:

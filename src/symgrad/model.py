@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgrad.arrays import is_sparse
-from symgrad.data.complexity import LEFT_OUT, description_length
+from symgrad.data.complexity import LEFT_OUT, bare_length, description_length
 from symgrad.data.constants import fit_constants
 from symgrad.data.dataset import Dataset
 from symgrad.data.evidence import evidence
@@ -87,10 +87,11 @@ def formulas(
     constraints: Constraints | None = None,
     n_jobs: int | None = None,
 ) -> list[Formula]:
-    """Return the front in the units of `exact`, from small to large, each better than all before.
+    """Return the front in the units of `exact`, from small to large.
 
-    Constants are fitted once more, in full precision, and lose the decimals that the data do not
-    support. The best constant, which needs no formula, comes first.
+    None is worse than one that is as small and has as few features; see `by_size`. Constants are
+    fitted once more, in full precision, and lose the decimals that the data do not support. The
+    best constant, which needs no formula, comes first.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ def formulas(
                 plain = tree if data.center is None else in_units(tree, data.center, data.scale)
                 formula = judge.formula(plain, tree)
                 found += [formula] if formula is not None else []
-        return _front(found or [judge.constant(e.tree.primitives for e in front)])
+        return _lean(found or [judge.constant(e.tree.primitives for e in front)])
     trees, lifted = [], []
     for entry in front:
         with contextlib.suppress(OverflowError):
@@ -135,13 +136,23 @@ def formulas(
                 formula = judge.formula(rounded, trees[k]) or judge.formula(line, trees[k])
                 if formula is not None and constraints.allow(formula.tree, exact.X):
                     found.append(formula)
-    return _front(found)
+    return _lean(found)
 
 
-def _front(found: list[Formula]) -> list[Formula]:
+def _lean(found: list[Formula]) -> list[Formula]:
     kept: list[Formula] = []
     for f in sorted(found, key=lambda f: (f.tree.size, f.loss)):
-        if not kept or f.loss < kept[-1].loss:
+        features = len(f.tree.feature_indices)
+        if all(f.loss < k.loss or features < len(k.tree.feature_indices) for k in kept):
+            kept.append(f)
+    return kept
+
+
+def by_size(found: list[Formula]) -> list[Formula]:
+    """Return the formulas, given from small to large, that are better than all before."""
+    kept = found[:1]
+    for f in found[1:]:
+        if f.loss < kept[-1].loss:
             kept.append(f)
     return kept
 
@@ -151,7 +162,7 @@ class Judge:
 
     def __init__(self, data: Dataset, loss: Loss, fitted: bool = True):
         assert data.y is not None
-        self.left_out = fitted and loss.name == "squared"
+        self.fitted, self.left_out = fitted, fitted and loss.name == "squared"
         self.data, self.loss = data, loss
         self.rows, self.few = _rows(data), data.drawn(ROUNDING_ROWS)
         one = Forest([CONSTANT], [0.0], [0, 1], None, data.names)
@@ -178,7 +189,8 @@ class Judge:
             return None
         rows, features = self.rows, self.data.features
         words = description_length(found, 0.0, rows, features)
-        length = words + self.loss.length(mean, self.worst, rows)
+        fit = self.loss.length(mean, self.worst, rows)
+        length = words + fit if self.fitted else bare_length(found, fit, rows, features)
         if self.left_out:
             others = mean * left_out(tree, self.few, self.data.rows)
             fit = self.loss.length(others, self.worst, rows)

@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from symgrad.data.dataset import Dataset
-from symgrad.evolution.front import Entry, Front
+from symgrad.evolution.front import Entry
 from symgrad.gpu import device
 from symgrad.model import formulas
 from symgrad.search.base import Budget, Search, State, Stop, run
@@ -168,7 +168,7 @@ class Progress:
             return
         self._entry = entry
         loss = self._search.loss if isinstance(self._search, GuidedDGP) else None
-        found = formulas(Front({entry.tree.size: entry}), self._data, self._exact, loss)[-1]
+        found = formulas([entry], self._data, self._exact, loss)[-1]
         text = found.tree.render(4)
         self._formula = text if len(text) <= LONGEST else text[:LONGEST] + " ..."
         self._r2, self._size = found.r2, found.tree.size

@@ -19,17 +19,18 @@ from typing import Any, TypeVar
 import numpy as np
 
 from symgrad.bench.task import FOUND, Adapter, Fit, Model, Task
+from symgrad.data.complexity import bare_length
 from symgrad.data.dataset import Dataset
 from symgrad.data.loss import Loss
 from symgrad.dgp.optimization import Optimization
 from symgrad.dgp.sampling import Sampling
 from symgrad.estimator import DGPRegressor
 from symgrad.evolution.diversification import Diversification
+from symgrad.evolution.front import Entry
 from symgrad.search.base import Budget, State, run
 from symgrad.search.dgp import DGP
 from symgrad.search.gp import GP
 from symgrad.search.presets import preset
-from symgrad.search.prune import length
 from symgrad.tree.tree import Tree
 
 Of = TypeVar("Of", bound=GP)
@@ -149,11 +150,15 @@ def by_the_paper(methods: tuple[str, ...], search: GP) -> Fit:
 
 
 def shortest(state: State, data: Dataset) -> Tree:
-    """Return the tree of the front with the least description length."""
+    """Return the tree with the least description length."""
     assert data.y is not None
-    worst = float(np.var(data.y))
-    entries = (replace(entry, loss=entry.loss / worst) for entry in state.front)
-    return min(entries, key=lambda entry: length(entry, data, Loss())).tree
+    worst, rows, features = float(np.var(data.y)), data.rows, data.features
+
+    def length(entry: Entry) -> float:
+        fit = Loss().length(entry.loss, worst, rows)
+        return bare_length(entry.tree, fit, rows, features)
+
+    return min(state.front.lean(), key=length).tree
 
 
 def default(name: str, **options: Any) -> Fit:

@@ -14,9 +14,17 @@ from symgrad.tree.tree import Tree
 LEFT_OUT = (1.5, 0.5)
 """Shares of words for features, and of all others, where errors are of rows that were left out."""
 
+BARE = (1.0, 0.5)
+"""The same where trees have no constants to fit."""
+
 
 def description_length(
-    tree: Tree, fit: float, rows: float, features: int, shares: tuple[float, float] = (1.0, 1.0)
+    tree: Tree,
+    fit: float,
+    rows: float,
+    features: int,
+    shares: tuple[float, float] = (1.0, 1.0),
+    once: bool = False,
 ) -> float:
     """Return the length of data plus formula, in units of twice the negative log-likelihood.
 
@@ -44,6 +52,10 @@ def description_length(
         Number of features there are to choose from.
     shares : tuple of float
         How much of the words counts: of those for features, and of all others.
+    once : bool
+        Whether a feature is told once, and where it comes again only which of the formula's own
+        it is. Trees without constants write x/x for 1, or cos(cos(x)) for about 0.8: another
+        feature there would be one more choice among all, of which many fit better by chance.
     """
     constants = int(np.count_nonzero(tree.code == CONSTANT))
     functions = tree.code[tree.code >= 0]
@@ -56,7 +68,16 @@ def description_length(
         + tree.size * math.log(3)
         + 2 * _code_length(counts, max(2, len(tree.primitives)))
     )
+    if once:
+        own = len(tree.feature_indices)
+        words += 2 * (variables - own) * math.log(own)
+        variables = own
     return fit + shares[0] * 2 * variables * math.log(features) + shares[1] * words
+
+
+def bare_length(tree: Tree, fit: float, rows: float, features: int) -> float:
+    """Return the description length of a tree that stands for itself, without constants."""
+    return description_length(tree, fit, rows, features, BARE, once=True)
 
 
 def _code_length(counts: NDArray[np.int64], kinds: int) -> float:

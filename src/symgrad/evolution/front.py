@@ -1,4 +1,4 @@
-"""The front: the best tree of each size ever seen."""
+"""The front: the best tree of each size and number of features ever seen."""
 
 from __future__ import annotations
 
@@ -22,34 +22,46 @@ class Entry:
 
 @dataclass
 class Front:
-    """Trees that no smaller tree beats.
+    """Trees that no smaller tree beats, and those of fewer features.
 
     Attributes
     ----------
     best : dict
-        The best entry of each size, dominated ones included until they are asked for.
+        The best entry of each number of features and size, dominated ones included until they are
+        asked for.
     """
 
-    best: dict[int, Entry] = field(default_factory=dict)
+    best: dict[tuple[int, int], Entry] = field(default_factory=dict)
 
     def offer(self, forest: Forest, loss: NDArray[np.float64]) -> None:
-        """Take in the trees that are better than all seen of their size; invalid ones never."""
-        sizes = forest.sizes
-        order = np.lexsort((loss, sizes))
-        leaders = order[np.unique(sizes[order], return_index=True)[1]]
-        for t in leaders.tolist():
-            held = self.best.get(int(sizes[t]))
-            if np.isfinite(loss[t]) and (held is None or loss[t] < held.loss):
-                self.best[int(sizes[t])] = Entry(forest[t], float(loss[t]))
+        """Take in the trees that are better than all seen of their kind; invalid ones never."""
+        features, sizes = forest.feature_counts, forest.sizes
+        kinds = features * (sizes.max() + 1) + sizes
+        order = np.lexsort((loss, kinds))
+        leaders = order[np.unique(kinds[order], return_index=True)[1]]
+        for t in leaders[np.isfinite(loss[leaders])].tolist():
+            kind = (int(features[t]), int(sizes[t]))
+            held = self.best.get(kind)
+            if held is None or loss[t] < held.loss:
+                self.best[kind] = Entry(forest[t], float(loss[t]))
 
     def __iter__(self) -> Iterator[Entry]:
         """Go through the entries from small to large, each better than all before."""
         lowest = np.inf
-        for size in sorted(self.best):
-            entry = self.best[size]
-            if entry.loss < lowest:
-                lowest = entry.loss
-                yield entry
+        for size, loss, features in sorted((s, e.loss, k) for (k, s), e in self.best.items()):
+            if loss < lowest:
+                lowest = loss
+                yield self.best[features, size]
+
+    def lean(self) -> list[Entry]:
+        """Return the entries that none beats which is as small and has as few features."""
+        lowest: dict[int, float] = {}  # of trees of so many features, no larger than this one
+        kept = []
+        for (features, _), entry in sorted(self.best.items(), key=lambda kind: kind[0][::-1]):
+            if all(entry.loss < loss for k, loss in lowest.items() if k <= features):
+                lowest[features] = entry.loss
+                kept.append(entry)
+        return kept
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -279,8 +279,8 @@ def _plain(value: Any) -> Any:
 
 def _described(state: State) -> tuple[dict[str, Any], Arrays]:
     """Return a state as counters and arrays."""
-    trees = [state.front.best[size].tree for size in sorted(state.front.best)]
-    losses = [state.front.best[size].loss for size in sorted(state.front.best)]
+    entries = [entry for _, entry in sorted(state.front.best.items())]
+    trees, losses = [entry.tree for entry in entries], [entry.loss for entry in entries]
     sets = list(dict.fromkeys(tree.primitives.specs for tree in trees))
     header: dict[str, Any] = {
         "kind": type(state).__name__,
@@ -341,7 +341,7 @@ def _state(header: dict[str, Any], arrays: Arrays, names: FeatureNames) -> State
         span = slice(offset[k], offset[k + 1])
         code, value = arrays["front_code"][span], arrays["front_value"][span]
         tree = Tree(code, value, sets[chosen], names)
-        front.best[tree.size] = Entry(tree, float(loss))
+        front.best[len(tree.feature_indices), tree.size] = Entry(tree, float(loss))
     common = (
         rng, forest("population"), arrays["loss"], front,
         header["evaluations"], header["iterations"], header["seconds"],

@@ -140,6 +140,15 @@ class Forest(Sequence[Tree]):
         """Number of nodes of each tree, constants counted."""
         return np.diff(self.offset)
 
+    @property
+    def feature_counts(self) -> NDArray[np.int64]:
+        """Number of different features of each tree."""
+        leaf = (self.code < 0) & (self.code != CONSTANT)
+        feature = (~self.code[leaf]).astype(np.int64)
+        span = int(feature.max(initial=0)) + 1
+        tree = np.repeat(np.arange(len(self)), self.sizes)[leaf]
+        return np.bincount(np.unique(tree * span + feature) // span, minlength=len(self))
+
     @cached_property
     def feature_indices(self) -> NDArray[np.int64]:
         """Indices of the features that any tree uses, ascending."""
