@@ -14,7 +14,7 @@ from symgrad.tree.tree import Tree
 LEFT_OUT = (1.5, 0.5)
 """Shares of words for features, and of all others, where errors are of rows that were left out."""
 
-BARE = (1.0, 0.5)
+BARE = (2.0, 0.5)
 """The same where trees have no constants to fit."""
 
 
