@@ -4,9 +4,9 @@ symgrad
     Defaults. "symgrad accurate" chooses the most accurate formula.
 gp, dgp
     No constants, no scaling, populations of 500 (1,000 for the six formulas), at most 50 nodes,
-    the most accurate tree; "dgp balanced" is the tree of the same run with the least description
-    length. GP is DGP without training. DGP is the preset "paper"; "dgp literal" takes the paper's
-    words literally, which takes far longer.
+    the most accurate tree; "gp balanced" and "dgp balanced" are the trees of the same runs with
+    the least description length. GP is DGP without training. DGP is the preset "paper"; "dgp
+    literal" takes the paper's words literally, which takes far longer.
 gp ..., dgp ...
     One open point of the paper changed at a time; docs/method.md compares some.
 """
@@ -175,6 +175,7 @@ def default(name: str, **options: Any) -> Fit:
 
 
 BALANCED = (
+    "gp",
     "dgp",
     *(f"dgp {name}on gpu" for name in ("", "rate .5 ", "generations 5 ", "generations 20 ")),
 )
