@@ -299,6 +299,8 @@ template <class T>
 constexpr T kEps = T(1e-4);
 template <class T>
 constexpr T kCap = T(10);
+template <class T>
+constexpr T kSteepest = T(22026.465794806718);  // exp(kCap)
 
 template <class T>
 SYMGRAD_INLINE T bump(T a) {

@@ -37,6 +37,13 @@ void Group<T>::build(const Forest& forest, int64_t begin, int64_t end, int64_t d
   features = d;
   arities.clear();
   for (const int32_t f : o.functions) arities.push_back(forest.arity(f));
+  slopes.assign(o.functions.size(), {});
+  const auto sine = std::find(o.functions.begin(), o.functions.end(), int32_t(k_sin));
+  const auto cosine = std::find(o.functions.begin(), o.functions.end(), int32_t(k_cos));
+  if (sine != o.functions.end() && cosine != o.functions.end()) {
+    slopes[size_t(sine - o.functions.begin())] = {int(cosine - o.functions.begin()), 1};
+    slopes[size_t(cosine - o.functions.begin())] = {int(sine - o.functions.begin()), -1};
+  }
   trees.assign(size_t(end - begin), {});
   leaf_rows = inner_rows = 0;
   leaf_width.clear();

@@ -36,6 +36,11 @@ struct Logits {
   T* v(int64_t r) { return base + (4 * rows + r) * width; }
 };
 
+// The function whose value, times the sign, is the slope of another; -1 if there is none.
+struct Slope {
+  int function = -1, sign = 1;
+};
+
 struct Edge {
   double logit = 0, strength = 1, g = 0, m = 0, v = 0;
 };
@@ -70,9 +75,7 @@ class RelaxedTree {
     slots_ = slots;
     for (size_t i = 0; i < nodes.size(); ++i) forward(i, g, options, applier, n);
     T* out = output(nodes.size() - 1);
-    T* adjoint = gradient(nodes.size() - 1);
-    for (size_t i = 0; i < nodes.size(); ++i)
-      for (int k = 0; k < n; ++k) gradient(i)[k] = T(0);
+    T* adjoint = gradient(nodes.size() - 1);  // each other node's is set by its parent
     const double loss = root(out, adjoint, data, options, row, rows);
     for (int k = rows; k < n; ++k) adjoint[k] = T(0);
     finite_ = std::isfinite(loss);
@@ -246,16 +249,21 @@ class RelaxedTree {
     const T* go = gradient(i);
     if (node.arity == 0) return leaf_backward(i, g, o, applier, rows, n);
     T *gi[2] = {spare(0), spare(1)}, *unused = slot(i, 4);
-    for (int s = 0; s < 2; ++s)
-      for (int j = 0; j < n; ++j) gi[s][j] = T(0);
     const T* w = g.inner.p(node.row);
     T* gw = g.inner.g(node.row);
     const int functions = int(o.functions.size()), one = stronger(i);
     gw[functions] = T(k.dot(go, input(i, one), n));
-    k.add_scaled(w[functions], go, gi[one], n);
+    k.scaled(w[functions], go, gi[one], n);
+    std::fill_n(gi[1 - one], n, T(0));
     for (int f = 0; f < functions; ++f) {
       const bool two = g.arities[size_t(f)] == 2;
       const int a = two ? 0 : one;
+      const Slope& slope = g.slopes[size_t(f)];
+      if (slope.function >= 0) {
+        gw[f] =
+            T(k.unmix(mixed(i, f), mixed(i, slope.function), go, T(slope.sign) * w[f], gi[a], n));
+        continue;
+      }
       gw[f] = applier.unmix(o.functions[size_t(f)], input(i, a), input(i, 1), mixed(i, f), go, w[f],
                             gi[a], two ? gi[1] : unused, n);
     }
@@ -269,7 +277,7 @@ class RelaxedTree {
         g.leaf_shift[size_t(node.added)] = T(0);
         continue;
       }
-      k.add_scaled(T(e.strength), gi[s], gradient(size_t(s == 0 ? node.left : node.right)), n);
+      k.scaled(T(e.strength), gi[s], gradient(size_t(s == 0 ? node.left : node.right)), n);
     }
   }
 
@@ -294,8 +302,15 @@ class RelaxedTree {
     const int64_t functions = int64_t(o.functions.size());
     for (int64_t f = 0; f < functions; ++f) {
       const T* v = mixed(i, int(f));
-      g.leaf_function_g[size_t(node.row * functions + f)] = T(k.dot(go, v, n));
-      k.scaled(g.leaf.p(node.row)[g.features + f], go, weighted, n);
+      T* gw = &g.leaf_function_g[size_t(node.row * functions + f)];
+      const T w = g.leaf.p(node.row)[g.features + f];
+      const Slope& slope = g.slopes[size_t(f)];
+      if (slope.function >= 0) {
+        *gw = T(k.unmix(v, mixed(i, slope.function), go, T(slope.sign) * w, gh, n));
+        continue;
+      }
+      *gw = T(k.dot(go, v, n));
+      k.scaled(w, go, weighted, n);
       applier.backward(o.functions[size_t(f)], input(i, 0), input(i, 0), v, weighted, gh, gh, n);
     }
     // h = s / mass: part of the derivative goes to s, part to the mass.
@@ -333,6 +348,7 @@ struct Group {
   Logits<T> leaf, inner;
   int64_t leaf_rows = 0, inner_rows = 0, features = 0;
   std::vector<int> arities;         // of the functions
+  std::vector<Slope> slopes;        // of the functions
   std::vector<int64_t> leaf_width;  // of each leaf row: added leaves mix features only
   std::vector<T> leaf_shift;        // added to all features' gradients of a leaf
   std::vector<T> leaf_function_g;   // gradients of the functions' weights in leaves

@@ -21,6 +21,8 @@ struct RowKernels {
   void (*add_scaled)(T w, const T* x, T* out, int n);  // out += w * x
   void (*scaled)(T w, const T* x, T* out, int n);      // out = w * x
   double (*dot)(const T* x, const T* y, int n);
+  // Backward where the slope of a function is known: ga += w * slope * g; returns the sum of g * v.
+  double (*unmix)(const T* v, const T* slope, const T* g, T w, T* ga, int n);
   // Sums of x * p, x * q, x * r and x * x * t.
   void (*scan)(const T* x, const T* p, const T* q, const T* r, const T* t, int n, double* out);
   // Sums of x * p[k * stride + i], k = 0 to 3.

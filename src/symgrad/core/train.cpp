@@ -14,16 +14,18 @@ namespace {
 template <class T>
 using GemmOf = void (*)(char*, char*, int*, int*, int*, T*, T*, int*, T*, int*, T*, T*, int*);
 
-// Consecutive trees whose leaves fill about kLeaves rows of a matrix product, or less where wide
-// rows would take much memory. The cut depends on the trees alone.
-constexpr int64_t kLeaves = 160, kNumbers = int64_t(4) << 20;
+// Consecutive trees whose leaves fill about kFew rows of a matrix product, so that all they need
+// stays in the cache, or kMany where features are so many that the product takes most of the time;
+// or less where wide rows would take much memory. The cut does not depend on threads.
+constexpr int64_t kFew = 96, kMany = 320, kWide = 128, kNumbers = int64_t(4) << 20;
 
 std::vector<int64_t> groups(const Forest& forest, int64_t features) {
   std::vector<int64_t> first{0};
+  const int64_t most = features > kWide ? kMany : kFew;
   int64_t leaves = 0;
   for (int64_t t = 0; t < forest.trees(); ++t) {
     const int64_t more = forest.tree(t).size;  // leaves and added leaves: no more than nodes
-    const bool full = leaves + more > kLeaves || (leaves + more) * features > kNumbers;
+    const bool full = leaves + more > most || (leaves + more) * features > kNumbers;
     if (leaves > 0 && full) {
       first.push_back(t);
       leaves = 0;
