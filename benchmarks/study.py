@@ -40,10 +40,9 @@ def main() -> None:
 
 def drawn(rows: pd.DataFrame, methods: str) -> pd.DataFrame:
     """Return the rows of some methods, under short names."""
-    rows = rows[rows["method"].isin(methods.split(","))]
-    return rows.assign(
-        method=rows["method"].str.replace("( generations 5)? on gpu", "", regex=True)
-    )
+    rows = rows[rows["method"].isin(methods.split(","))].copy()
+    rows["method"] = rows["method"].str.replace("( generations 5)? on gpu", "", regex=True)
+    return rows
 
 
 if __name__ == "__main__":
