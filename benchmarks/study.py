@@ -9,9 +9,11 @@ each.
 from __future__ import annotations
 
 import argparse
+from itertools import combinations
 from pathlib import Path
 
 import pandas as pd
+from scipy.stats import wilcoxon
 
 from symgrad.bench import figures, paper
 from symgrad.bench.problems import REAL
@@ -32,10 +34,23 @@ def main() -> None:
     rows = pd.read_csv(args.rows)
     own = rows[rows["method"].isin(args.methods.split(","))]
     print(document("The DGP paper's study", own, paper.tables(own, SCORE)))
+    pairs(own)
     if args.figures:
         real = rows["problem"].str.split().str[0].isin(REAL)
         print(figures.boxes(drawn(rows[real], METHODS), args.figures / "study_boxes.png", SCORE))
         print(figures.noise(drawn(rows[~real], NOISE), args.figures / "study_noise.png"))
+
+
+def pairs(rows: pd.DataFrame) -> None:
+    """Print how often GP and DGP are ahead of each other from the same first population."""
+    real = rows[rows["problem"].str.split().str[0].isin(REAL)]
+    table = real.pivot_table(SCORE, ["problem", "seed"], "method")
+    names = [name for name in table if name != "deap"]
+    for one, other in combinations(names, 2):
+        ahead = (table[one] - table[other]).dropna()
+        worst = ahead.groupby("problem").apply(lambda d: wilcoxon(d).pvalue).max()
+        print(f"{one} ahead of {other}: {(ahead > 0).sum()} of {len(ahead)} pairs;"
+              f" signed ranks: p at most {worst:.2g} on each table")  # fmt: skip
 
 
 def drawn(rows: pd.DataFrame, methods: str) -> pd.DataFrame:

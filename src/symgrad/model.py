@@ -89,9 +89,9 @@ def formulas(
 ) -> list[Formula]:
     """Return the front in the units of `exact`, from small to large.
 
-    None is worse than one that is as small and has as few features; see `by_size`. Constants are
-    fitted once more, in full precision, and lose the decimals that the data do not support. The
-    best constant, which needs no formula, comes first.
+    Constants are fitted once more, in full precision, and lose the decimals that the data do not
+    support; formulas that then are no better than a smaller one go. The best constant, which needs
+    no formula, comes first. Trees that stand for themselves all stay.
 
     Parameters
     ----------
@@ -116,7 +116,8 @@ def formulas(
                 plain = tree if data.center is None else in_units(tree, data.center, data.scale)
                 formula = judge.formula(plain, tree)
                 found += [formula] if formula is not None else []
-        return _lean(found or [judge.constant(e.tree.primitives for e in front)])
+        found = found or [judge.constant(e.tree.primitives for e in front)]
+        return sorted(found, key=lambda f: (f.tree.size, f.loss))
     trees, lifted = [], []
     for entry in front:
         with contextlib.suppress(OverflowError):
@@ -136,23 +137,14 @@ def formulas(
                 formula = judge.formula(rounded, trees[k]) or judge.formula(line, trees[k])
                 if formula is not None and constraints.allow(formula.tree, exact.X):
                     found.append(formula)
-    return _lean(found)
-
-
-def _lean(found: list[Formula]) -> list[Formula]:
-    kept: list[Formula] = []
-    for f in sorted(found, key=lambda f: (f.tree.size, f.loss)):
-        features = len(f.tree.feature_indices)
-        if all(f.loss < k.loss or features < len(k.tree.feature_indices) for k in kept):
-            kept.append(f)
-    return kept
+    return by_size(found)
 
 
 def by_size(found: list[Formula]) -> list[Formula]:
-    """Return the formulas, given from small to large, that are better than all before."""
-    kept = found[:1]
-    for f in found[1:]:
-        if f.loss < kept[-1].loss:
+    """Return the formulas, from small to large, that are better than all smaller ones."""
+    kept: list[Formula] = []
+    for f in sorted(found, key=lambda f: (f.tree.size, f.loss)):
+        if not kept or f.loss < kept[-1].loss:
             kept.append(f)
     return kept
 

@@ -174,11 +174,7 @@ def default(name: str, **options: Any) -> Fit:
     return fit
 
 
-BALANCED = (
-    "gp",
-    "dgp",
-    *(f"dgp {name}on gpu" for name in ("", "rate .5 ", "generations 5 ", "generations 20 ")),
-)
+BALANCED = ("gp", "dgp", "dgp on gpu", "dgp generations 5 on gpu")
 """Methods with a second model, of least description length."""
 
 ON_GPU: dict[str, Any] = {"package": "jax", "module": "jax", "extra": "gpu"}
