@@ -88,6 +88,23 @@ def test_same_bits_for_any_number_of_threads(rows):
             np.testing.assert_array_equal(getattr(again, name), getattr(scores, name))
 
 
+@pytest.mark.parametrize("rows", [1000, 3000])
+def test_columns_that_are_asked_for_ahead_change_nothing(rows):
+    # The wide table does not fit into the cache: there, what comes next is asked for.
+    forest, X = some_trees(20, features=2000), some_data(rows, 2000).astype(np.float32)
+    is_feature = (forest.code < 0) & (forest.code != CONSTANT)
+    used, place = np.unique(~forest.code[is_feature], return_inverse=True)
+    code = forest.code.copy()
+    code[is_feature] = ~place
+    narrow = Forest(code, forest.value, forest.offset, forest.primitives)
+    few = np.asfortranarray(X[:, used])
+    assert few.nbytes < 2**21 < X.nbytes
+    np.testing.assert_array_equal(forest.evaluate(X), narrow.evaluate(few))
+    np.testing.assert_array_equal(
+        score(forest, Dataset(X, X[:, 0])).mse, score(narrow, Dataset(few, X[:, 0])).mse
+    )
+
+
 def test_gradients_agree_with_finite_differences():
     forest, X = some_trees(100, seed=3), some_data(20)
     gradients = forest.gradient(X)

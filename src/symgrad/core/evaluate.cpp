@@ -10,13 +10,12 @@ bool evaluate(const Forest& forest, const Columns<T>& X, T* out, bool smooth, in
     auto machine = std::make_shared<Machine<T>>(forest, X, smooth);
     return [&, machine](int64_t item) {
       plan.each(item, [&](int64_t tree, int64_t, int64_t begin, int64_t end) {
-        machine->select(tree);
-        for (int64_t row = begin; row < end; row += kBlock) {
-          const int rows = int(end - row < kBlock ? end - row : kBlock);
+        machine->each_block(tree, begin, end, [&](int64_t row, int rows) {
           T* to = out + tree * X.rows + row;
           const T* values = machine->run(row, rows, to);
           if (values != to) std::memcpy(to, values, size_t(rows) * sizeof(T));
-        }
+          return true;
+        });
       });
     };
   });

@@ -78,10 +78,21 @@ SYMGRAD_INLINE T largest_angle(const T* a, int n) {
   return largest;
 }
 
+// Calls f(i) for all i below n, a line of the cache at a time, and asks for one that lies ahead.
+template <class T, class F>
+SYMGRAD_INLINE void by_lines(int n, const T* ahead, F f) {
+  constexpr int kLine = 64 / int(sizeof(T));
+  for (int first = 0; first < n; first += kLine) {
+    SYMGRAD_ASK(ahead + first);
+    SYMGRAD_SIMD
+    for (int i = first; i < first + kLine; ++i) f(i);
+  }
+  SYMGRAD_ASK(ahead + n - 1);  // a line more, if the first one was shared with what is before
+}
+
 template <class T, class Op, class M>
-SYMGRAD_INLINE void unary_with(const T* a, T* out, int n) {
-  SYMGRAD_SIMD
-  for (int i = 0; i < n; ++i) out[i] = Op::template value<M, T>(a[i]);
+SYMGRAD_INLINE void unary_with(const T* a, T* out, int n, const T* ahead) {
+  by_lines(n, ahead, [=](int i) SYMGRAD_LAMBDA { out[i] = Op::template value<M, T>(a[i]); });
 }
 
 template <class T, class Op, class M>
@@ -105,12 +116,12 @@ SYMGRAD_INLINE bool beyond(T a) {
 }
 
 template <class T, class Op>
-void unary(const T* a, const T*, T* out, int n) {
+void unary(const T* a, const T*, T* out, int n, const T* ahead) {
   if (!kTrigonometric<Op> || !any_above(a, n, kFastAngle<T>))
-    return unary_with<T, Op, Fast>(a, out, n);
+    return unary_with<T, Op, Fast>(a, out, n, ahead);
   const T angle = largest_angle(a, n);
   T result[kBlock];  // out may be a, which is looked at once more
-  unary_with<T, Op, Wide>(a, result, n);
+  unary_with<T, Op, Wide>(a, result, n, ahead);
   if (angle > T(kDoubleAngle))
     for (int i = 0; i < n; ++i)
       if (beyond(a[i])) result[i] = Op::template value<Library, T>(a[i]);
@@ -127,23 +138,20 @@ void unary_backward(const T* a, const T*, const T* v, const T* g, T* ga, T*, int
 }
 
 template <class T, class Op>
-void binary(const T* a, const T* b, T* out, int n) {
-  SYMGRAD_SIMD
-  for (int i = 0; i < n; ++i) out[i] = Op::value(a[i], b[i]);
+void binary(const T* a, const T* b, T* out, int n, const T* ahead) {
+  by_lines(n, ahead, [=](int i) SYMGRAD_LAMBDA { out[i] = Op::value(a[i], b[i]); });
 }
 
 template <class T, class Op>
-void binary_left(const T* a, const T* b, T* out, int n) {
+void binary_left(const T* a, const T* b, T* out, int n, const T* ahead) {
   const T c = a[0];
-  SYMGRAD_SIMD
-  for (int i = 0; i < n; ++i) out[i] = Op::value(c, b[i]);
+  by_lines(n, ahead, [=](int i) SYMGRAD_LAMBDA { out[i] = Op::value(c, b[i]); });
 }
 
 template <class T, class Op>
-void binary_right(const T* a, const T* b, T* out, int n) {
+void binary_right(const T* a, const T* b, T* out, int n, const T* ahead) {
   const T c = b[0];
-  SYMGRAD_SIMD
-  for (int i = 0; i < n; ++i) out[i] = Op::value(a[i], c);
+  by_lines(n, ahead, [=](int i) SYMGRAD_LAMBDA { out[i] = Op::value(a[i], c); });
 }
 
 // ga and gb may be the same buffer (both arguments the same value), so they are added in turn.
@@ -158,7 +166,7 @@ void binary_backward(const T* a, const T* b, const T* v, const T* g, T* ga, T* g
 template <class T, class Op>
 void mix_unary(const T* a, const T*, T w, T* v, T* out, int n) {
   if (kTrigonometric<Op> && any_above(a, n, kFastAngle<T>)) {
-    unary<T, Op>(a, nullptr, v, n);
+    unary<T, Op>(a, nullptr, v, n, v);
     SYMGRAD_SIMD
     for (int i = 0; i < n; ++i) out[i] += w * v[i];
     return;
@@ -262,22 +270,22 @@ bool block_moments(const T* f, const double* y, const double* w, int n, Moments*
 template <class T>
 void fill(Kernels<T>* k) {
 #define UNARY(name, ...)                                      \
-  k->map[0][k_##name] = unary<T, name##_exact>;               \
-  k->map[1][k_##name] = unary<T, name##_smooth>;              \
+  k->map[0][k_##name] = {unary<T, name##_exact>};             \
+  k->map[1][k_##name] = {unary<T, name##_smooth>};            \
   k->backward[0][k_##name] = unary_backward<T, name##_exact>; \
   k->mix[k_##name] = mix_unary<T, name##_smooth>;             \
   k->unmix[k_##name] = unmix_unary<T, name##_smooth>;         \
   k->backward[1][k_##name] = unary_backward<T, name##_smooth>;
-#define BINARY(name, ...)                                        \
-  k->map[0][k_##name] = binary<T, name##_exact>;                 \
-  k->map[1][k_##name] = binary<T, name##_smooth>;                \
-  k->scalar_left[0][k_##name] = binary_left<T, name##_exact>;    \
-  k->scalar_left[1][k_##name] = binary_left<T, name##_smooth>;   \
-  k->scalar_right[0][k_##name] = binary_right<T, name##_exact>;  \
-  k->scalar_right[1][k_##name] = binary_right<T, name##_smooth>; \
-  k->backward[0][k_##name] = binary_backward<T, name##_exact>;   \
-  k->mix[k_##name] = mix_binary<T, name##_smooth>;               \
-  k->unmix[k_##name] = unmix_binary<T, name##_smooth>;           \
+#define BINARY(name, ...)                                          \
+  k->map[0][k_##name] = {binary<T, name##_exact>};                 \
+  k->map[1][k_##name] = {binary<T, name##_smooth>};                \
+  k->scalar_left[0][k_##name] = {binary_left<T, name##_exact>};    \
+  k->scalar_left[1][k_##name] = {binary_left<T, name##_smooth>};   \
+  k->scalar_right[0][k_##name] = {binary_right<T, name##_exact>};  \
+  k->scalar_right[1][k_##name] = {binary_right<T, name##_smooth>}; \
+  k->backward[0][k_##name] = binary_backward<T, name##_exact>;     \
+  k->mix[k_##name] = mix_binary<T, name##_smooth>;                 \
+  k->unmix[k_##name] = unmix_binary<T, name##_smooth>;             \
   k->backward[1][k_##name] = binary_backward<T, name##_smooth>;
 #define UNARY_SMOOTH UNARY
 #define BINARY_SMOOTH BINARY

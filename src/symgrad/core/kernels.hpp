@@ -81,7 +81,12 @@ struct Moments {
 
 template <class T>
 struct Kernels {
-  using Map = void (*)(const T* a, const T* b, T* out, int n);
+  // out = f(a, b). On the way it asks for `ahead`, n numbers that are wanted soon, line by line:
+  // memory is far away, and asked for all at once it would keep the loop waiting.
+  struct Map {
+    void (*f)(const T* a, const T* b, T* out, int n, const T* ahead);
+    void operator()(const T* a, const T* b, T* out, int n) const { f(a, b, out, n, out); }
+  };
   using Backward = void (*)(const T* a, const T* b, const T* v, const T* g, T* ga, T* gb, int n);
   // The first index is 1 for the smooth closures.
   Map map[2][kPrimitives];           // both arguments are rows

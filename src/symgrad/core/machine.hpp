@@ -78,7 +78,11 @@ template <class T>
 class Machine {
  public:
   Machine(const Forest& forest, const Columns<T>& X, bool smooth)
-      : forest_(forest), X_(X), kernels_(symgrad::kernels<T>()), smooth_(smooth ? 1 : 0) {}
+      : forest_(forest),
+        X_(X),
+        kernels_(symgrad::kernels<T>()),
+        smooth_(smooth ? 1 : 0),
+        far_(X.data && X.stride * X.columns * int64_t(sizeof(T)) > kNear) {}
 
   void select(int64_t tree) {
     if (tree == tree_) return;
@@ -92,6 +96,19 @@ class Machine {
     // Registers, one block for each side's padded column, and one for the result.
     registers_ = memory_.get(size_t(program_.registers + 3) * kStride);
     scalars_.assign(program_.scalars.begin(), program_.scalars.end());
+  }
+
+  // Calls f(row, rows) for the blocks of a tree's rows until it returns false; for `run` to be
+  // called there. Columns that come next are asked for meanwhile: those of the tree's next block,
+  // at the last block those of the trees that follow.
+  template <class F>
+  void each_block(int64_t tree, int64_t begin, int64_t end, F f) {
+    select(tree);
+    for (int64_t row = begin; row < end; row += kBlock) {
+      if (far_ && row + kBlock < end) expect(tree, tree, row + kBlock);
+      if (far_ && row + kBlock >= end) expect(tree + 1, tree + kLead, begin);
+      if (!f(row, int(end - row < kBlock ? end - row : kBlock))) return;
+    }
   }
 
   // The tree's values on rows row .. row + rows - 1; in `direct` if given and the block is whole.
@@ -111,11 +128,11 @@ class Machine {
         b = spread(*b, n, pads + kStride);
         kernels_.map[smooth_][i.op](a, b, out, n);
       } else if (primitive_table()[i.op].arity == 2 && left) {
-        kernels_.scalar_left[smooth_][i.op](a, b, out, n);
+        kernels_.scalar_left[smooth_][i.op].f(a, b, out, n, next(out));
       } else if (primitive_table()[i.op].arity == 2 && right) {
-        kernels_.scalar_right[smooth_][i.op](a, b, out, n);
+        kernels_.scalar_right[smooth_][i.op].f(a, b, out, n, next(out));
       } else {
-        kernels_.map[smooth_][i.op](a, b, out, n);
+        kernels_.map[smooth_][i.op].f(a, b, out, n, next(out));
       }
     }
     const Operand& r = program_.result;
@@ -126,6 +143,24 @@ class Machine {
   }
 
  private:
+  static constexpr int64_t kNear = 1 << 21;  // bytes of a table that is in the cache anyway
+  static constexpr int64_t kLead = 4;        // trees to look ahead
+
+  // Columns of these trees, from a row on, are wanted next; those asked for are not asked again.
+  void expect(int64_t first, int64_t last, int64_t row) {
+    last = std::min(last, forest_.trees() - 1);
+    const int32_t* begin = first > last ? end_ : forest_.tree(first).code;
+    end_ = first > last ? end_ : forest_.tree(last).code + forest_.tree(last).size;
+    if (row != ahead_ || cursor_ < begin || cursor_ > end_) cursor_ = begin;
+    ahead_ = row;
+  }
+  const T* next(const T* otherwise) {
+    while (cursor_ < end_) {
+      const int32_t code = *cursor_++;
+      if (code < 0 && code != kConstant) return X_.data + int64_t(~code) * X_.stride + ahead_;
+    }
+    return otherwise;
+  }
   const T* operand(const Operand& o, int64_t row, int rows, T* pad) {
     if (o.kind == Operand::kRegister) return registers_ + size_t(o.index) * kStride;
     if (o.kind == Operand::kScalar) return &scalars_[size_t(o.index)];
@@ -140,7 +175,9 @@ class Machine {
   const Columns<T> X_;
   const Kernels<T>& kernels_;
   const int smooth_;
-  int64_t tree_ = -1;
+  const bool far_;
+  int64_t tree_ = -1, ahead_ = 0;
+  const int32_t *cursor_ = nullptr, *end_ = nullptr;
   Program program_;
   std::vector<T> scalars_;
   Scratch<T> memory_;
@@ -150,21 +187,22 @@ class Machine {
 // Items are (chunk of rows, group of trees), chunk by chunk, so that a chunk's columns stay in
 // cache while all trees pass over it. The cut depends on the data alone, never on the threads.
 struct Plan {
-  static constexpr int64_t kChunk = 16 * kBlock, kGroup = 4;
-  int64_t rows, trees, chunks, groups;
+  static constexpr int64_t kChunk = 16 * kBlock, kMaxGroup = 16, kEnoughGroups = 64;
+  int64_t rows, trees, chunks, group, groups;
   Plan(int64_t rows, int64_t trees)
       : rows(rows),
         trees(trees),
         chunks((rows + kChunk - 1) / kChunk),
-        groups((trees + kGroup - 1) / kGroup) {}
+        group(std::clamp<int64_t>(trees / kEnoughGroups, 1, kMaxGroup)),
+        groups((trees + group - 1) / group) {}
   int64_t items() const { return chunks * groups; }
 
   // Calls f(tree, chunk, first row, one past the last row) for each tree of the item.
   template <class F>
   void each(int64_t item, F f) const {
-    const int64_t chunk = item / groups, first = item % groups * kGroup;
+    const int64_t chunk = item / groups, first = item % groups * group;
     const int64_t begin = chunk * kChunk, end = begin + kChunk < rows ? begin + kChunk : rows;
-    for (int64_t t = first; t < first + kGroup && t < trees; ++t) f(t, chunk, begin, end);
+    for (int64_t t = first; t < first + group && t < trees; ++t) f(t, chunk, begin, end);
   }
 };
 

@@ -14,17 +14,21 @@
 
 #if defined(_MSC_VER)
 #define SYMGRAD_INLINE __forceinline
+#define SYMGRAD_LAMBDA
 #define SYMGRAD_SIMD
 #define SYMGRAD_SIMD_SUM(...)
 #define SYMGRAD_SIMD_MAX(...)
 #define SYMGRAD_SIMD_OR(...)
+#define SYMGRAD_ASK(address)
 #else
 #define SYMGRAD_INLINE inline __attribute__((always_inline))
+#define SYMGRAD_LAMBDA __attribute__((always_inline))
 #define SYMGRAD_PRAGMA(text) _Pragma(#text)
 #define SYMGRAD_SIMD SYMGRAD_PRAGMA(omp simd)
 #define SYMGRAD_SIMD_SUM(...) SYMGRAD_PRAGMA(omp simd reduction(+ : __VA_ARGS__))
 #define SYMGRAD_SIMD_MAX(...) SYMGRAD_PRAGMA(omp simd reduction(max : __VA_ARGS__))
 #define SYMGRAD_SIMD_OR(...) SYMGRAD_PRAGMA(omp simd reduction(| : __VA_ARGS__))
+#define SYMGRAD_ASK(address) __builtin_prefetch(address, 0, 2)  // into the second cache
 #endif
 
 namespace symgrad {

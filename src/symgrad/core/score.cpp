@@ -50,17 +50,16 @@ bool score(const Forest& forest, const Columns<T>& X, const double* y, const dou
     return [&, machine](int64_t item) {
       plan.each(item, [&](int64_t tree, int64_t chunk, int64_t begin, int64_t end) {
         Part& part = parts[size_t(chunk * plan.trees + tree)];
-        machine->select(tree);
-        for (int64_t row = begin; row < end; row += kBlock) {
-          const int rows = int(end - row < kBlock ? end - row : kBlock);
+        machine->each_block(tree, begin, end, [&](int64_t row, int rows) {
           const T* values = machine->run(row, rows);
           Moments block;
           if (!k.moments(values, y + row, weight ? weight + row : nullptr, rows, &block)) {
             part.status = reason(values, rows);
-            return;
+            return false;
           }
           part.moments.merge(block);
-        }
+          return true;
+        });
       });
     };
   });
