@@ -15,6 +15,7 @@ class Differentiator {
   void select(const Postfix& tree, bool constants_only = false) {
     record(language_, tree, &tape_);
     values_.assign(size_t(tape_.slots), nullptr);
+    filled_ = 0;
     adjoints_ = memory_.get(size_t(2 * tape_.slots) * kStride);
     active_.assign(size_t(tape_.slots), !constants_only);
     if (!constants_only) return;
@@ -50,6 +51,7 @@ class Differentiator {
     const int n = padded(rows);
     T* own = adjoints_ + size_t(tape_.slots) * kStride;
     for (int32_t s = 0; s < tape_.slots; ++s) values_[size_t(s)] = leaf(s, row, rows, own);
+    filled_ = std::max(filled_, n);
     for (const auto& step : tape_.code)
       kernels_.map[smooth_][step.op](values_[size_t(step.a)], values_[size_t(step.b)],
                                      own + size_t(step.out) * kStride, n);
@@ -60,8 +62,7 @@ class Differentiator {
     if (tape_.written[size_t(s)]) return block;
     const Operand& o = tape_.leaves[size_t(s)];
     if (o.kind == Operand::kFeature) return load(X_, o.index, row, rows, block);
-    const T value = T(tape_.scalars[size_t(o.index)]);
-    for (int i = 0, n = padded(rows); i < n; ++i) block[i] = value;
+    if (filled_ < padded(rows)) std::fill_n(block, padded(rows), T(tape_.scalars[size_t(o.index)]));
     return block;
   }
 
@@ -74,6 +75,7 @@ class Differentiator {
   std::vector<const T*> values_;
   Scratch<T> memory_;
   T* adjoints_ = nullptr;
+  int filled_ = 0;  // rows of constants that are in place
 };
 
 }  // namespace symgrad

@@ -105,7 +105,8 @@ void Fitter<T>::normal_equations(const Genome& tree, const std::vector<int64_t>&
   hessian_.assign(size_t(c * c), 0);
   descent_.assign(size_t(c), 0);
   const bool squared = problem_.loss.kind == kLoss_squared;
-  double weight = 0, f1 = 0, f2 = 0, r1 = 0, rf = 0;
+  double sums[5] = {};
+  double &weight = sums[0], &f1 = sums[1], &f2 = sums[2], &r1 = sums[3], &rf = sums[4];
   differentiator_.select(tree.view(), true);
   T* residual = residual_.get(3 * kStride);
   T *weights = residual + kStride, *f_weighted = residual + 2 * kStride;
@@ -114,16 +115,16 @@ void Fitter<T>::normal_equations(const Genome& tree, const std::vector<int64_t>&
     T* adjoint = differentiator_.run(row, rows);
     const T* f = differentiator_.result();
     const double* w = problem_.weight ? problem_.weight + row : nullptr;
-    for (int i = 0; i < rows; ++i) {
+    if (squared) {
+      rows_of.residuals(f, problem_.y + row, w, now.slope, now.intercept, rows, residual,
+                        f_weighted, sums);
+      for (int i = 0; i < rows && (w || row == 0); ++i) weights[i] = w ? T(w[i]) : T(1);
+    }
+    for (int i = 0; i < rows && !squared; ++i) {  // the parabola that touches the loss here
       const double v = double(f[i]);
-      double wi = w ? w[i] : 1.0;
-      if (squared) {
-        residual[i] = T(wi * (problem_.y[row + i] - now.intercept - now.slope * v));
-      } else {  // the parabola that touches the loss here
-        const Loss::Point at = problem_.loss.at(problem_.y[row + i], now.intercept + now.slope * v);
-        residual[i] = T(-wi * at.gradient);
-        wi *= at.curvature;
-      }
+      const Loss::Point at = problem_.loss.at(problem_.y[row + i], now.intercept + now.slope * v);
+      const double wi = (w ? w[i] : 1.0) * at.curvature;
+      residual[i] = T(-(w ? w[i] : 1.0) * at.gradient);
       f_weighted[i] = T(wi * v);
       weights[i] = T(wi);
       weight += wi, f1 += wi * v, f2 += wi * v * v;

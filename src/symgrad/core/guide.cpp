@@ -88,15 +88,33 @@ bool Guide<T>::look(Rng& rng, const Genome& tree) {
     words_.build(rng, row_, rows_);
     work_ += words_.work();
     columns_.clear();
+    aimed_ = false;
   }
   differentiator_.select(tree.view());
   adjoints_ = differentiator_.run(row_, rows_);
   const T* f = differentiator_.result();
   work_ += 3.0 * double(tree.size()) * rows_;
-  const double* y = problem_.y + row_;
-  const double* w = problem_.weight ? problem_.weight + row_ : nullptr;
   for (int i = 0; i < rows_; ++i)
     if (!std::isfinite(f[i])) return false;
+  if (!aimed_) aim(f);
+  aimed_ = problem_.loss.kind == kLoss_squared;
+  double sums[3];
+  rows_of_.centred(f, w_, y_, problem_.scaled ? weight_ : HUGE_VAL, n_, f_, sums);
+  const double f1 = sums[0];
+  ff_ = sums[1];
+  if (!(weight_ > 0) || !std::isfinite(f1)) return false;
+  slope_ = ff_ > 1e-20 * f1 * f1 * weight_ && ff_ > 0 ? sums[2] / ff_ : 0;
+  if (!problem_.scaled) slope_ = 1;
+  for (int i = 0; i < n_; ++i) r_[i] = T(double(y_[i]) - slope_ * double(f_[i]));
+  return yy_ > 0;
+}
+
+// Sets the rows' weights and targets, less their mean if there is scaling. Only with losses other
+// than squares do they depend on the tree's values.
+template <class T>
+void Guide<T>::aim(const T* f) {
+  const double* y = problem_.y + row_;
+  const double* w = problem_.weight ? problem_.weight + row_ : nullptr;
   std::vector<double> target(y, y + rows_), weight(size_t(rows_), 1.0);
   if (w) weight.assign(w, w + rows_);
   if (problem_.loss.kind != kLoss_squared) {  // the parabola that touches the loss here
@@ -108,28 +126,20 @@ bool Guide<T>::look(Rng& rng, const Genome& tree) {
       weight[size_t(i)] *= at.curvature;
     }
   }
-  double y1 = 0, f1 = 0;
-  weight_ = 0;
+  double y1 = 0;
+  weight_ = yy_ = 0;
   for (int i = 0; i < n_; ++i) {
     const double wi = i < rows_ ? weight[size_t(i)] : 0.0;
     w_[i] = T(wi);
-    if (wi == 0) continue;
-    weight_ += wi, y1 += wi * target[size_t(i)], f1 += wi * double(f[i]);
+    weight_ += wi;
+    if (wi != 0) y1 += wi * target[size_t(i)];
   }
-  if (!(weight_ > 0) || !std::isfinite(f1)) return false;
-  y1 = problem_.scaled ? y1 / weight_ : 0, f1 = problem_.scaled ? f1 / weight_ : 0;
-  double fy = 0;
-  yy_ = ff_ = 0;
+  y1 = problem_.scaled ? y1 / weight_ : 0;
   for (int i = 0; i < n_; ++i) {
-    const double w = double(w_[i]);
-    const double v = w > 0 ? target[size_t(i)] - y1 : 0, c = w > 0 ? double(f[i]) - f1 : 0;
-    y_[i] = T(v), f_[i] = T(c);
-    yy_ += w * v * v, ff_ += w * c * c, fy += w * c * v;
+    const double v = w_[i] > T(0) ? target[size_t(i)] - y1 : 0;
+    y_[i] = T(v);
+    yy_ += double(w_[i]) * v * v;
   }
-  slope_ = ff_ > 1e-20 * f1 * f1 * weight_ && ff_ > 0 ? fy / ff_ : 0;
-  if (!problem_.scaled) slope_ = 1;
-  for (int i = 0; i < n_; ++i) r_[i] = T(double(y_[i]) - slope_ * double(f_[i]));
-  return yy_ > 0;
 }
 
 // Sets J and u for a change of a node by v, so that the tree becomes u + J v.
@@ -137,30 +147,20 @@ template <class T>
 bool Guide<T>::focus(int64_t node, Change change) {
   const T* J = adjoints_ + node * kStride;
   const T *h = differentiator_.value(node), *f = differentiator_.result();
-  const bool keeps = change == kPlus || change == kMinus, times = change == kTimes;
-  double u1 = 0, uy = 0, uu = 0, jj = 0;
-  for (int i = 0; i < n_; ++i) {
-    const bool used = w_[i] > T(0);
-    const T j = !used ? T(0) : times ? J[i] * h[i] : change == kMinus ? -J[i] : J[i];
-    const T u = !used ? T(0) : keeps ? f[i] : f[i] - J[i] * h[i];
-    J_[i] = j, u_[i] = u;
-    const double w = double(w_[i]);
-    u1 += w * double(u), uy += w * double(u) * double(y_[i]), uu += w * double(u) * double(u);
-    jj += double(j) * double(j);
-  }
-  u1_ = u1, uy_ = uy, uu_ = uu;
-  return std::isfinite(uu) && std::isfinite(jj) && jj > 0;
+  const bool keeps = change == kPlus || change == kMinus;
+  double sums[4];
+  rows_of_.split(J, h, f, w_, y_, change == kTimes, change == kMinus ? T(-1) : T(1), keeps, n_, J_,
+                 u_, sums);
+  u1_ = sums[0], uy_ = sums[1], uu_ = sums[2];
+  return std::isfinite(sums[2]) && std::isfinite(sums[3]) && sums[3] > 0;
 }
 
 // R2 of the line through u + J v.
 template <class T>
 double Guide<T>::judge(const T* v) {
-  double z1 = 0, zy = 0, zz = 0;
-  for (int i = 0; i < n_; ++i) {
-    if (!(w_[i] > T(0))) continue;
-    const double z = double(u_[i]) + double(J_[i]) * double(v[i]), w = double(w_[i]);
-    z1 += w * z, zy += w * z * double(y_[i]), zz += w * z * z;
-  }
+  double sums[3];
+  rows_of_.line(u_, J_, v, w_, y_, n_, sums);
+  const double z1 = sums[0], zy = sums[1], zz = sums[2];
   work_ += 2.0 * rows_;
   if (!problem_.scaled) return std::isfinite(zz) ? kWorst + (2 * zy - zz) / yy_ : 0;
   const double spread = zz - z1 * z1 / weight_;

@@ -49,6 +49,7 @@ class Guide {
   static constexpr size_t kProductsKept = 16, kPool = 64, kBlock = 64, kPoolOfPairs = 16;
 
   bool look(Rng& rng, const Genome& tree);
+  void aim(const T* f);
   bool focus(int64_t node, Change change);
   void weigh(bool swap);
   double judge(const T* v);
@@ -89,6 +90,7 @@ class Guide {
   // The rows at hand, and sums over them; weights are zero in the padding.
   int64_t row_ = 0;
   int rows_ = 0, n_ = 0, looks_ = 0;
+  bool aimed_ = false;  // whether weights and targets are those of the rows
   double weight_ = 0, yy_ = 0, ff_ = 0, slope_ = 0, u1_ = 0, uy_ = 0, uu_ = 0;
   const T* adjoints_ = nullptr;
   std::vector<Column> columns_;

@@ -75,12 +75,7 @@ bool Guide<T>::adjoint_times(const Product& left, T* out) {
     const T mean = T(columns_[size_t(j)].mean);
     for (int i = 0; i < n_; ++i) out[i] *= x[i] - mean;
   }
-  double sum = 0, squares = 0;
-  for (int i = 0; i < n_; ++i) sum += w_[i] > T(0) ? double(out[i]) : 0;
-  for (int i = 0; i < n_; ++i) {
-    out[i] = w_[i] > T(0) ? out[i] - T(double(w_[i]) * sum / weight_) : T(0);
-    squares += double(out[i]) * double(out[i]);
-  }
+  const double squares = rows_of_.centre(out, w_, weight_, n_);
   if (!(squares > 0) || !std::isfinite(squares)) return false;
   const T scale = T(1 / std::sqrt(squares));
   for (int i = 0; i < n_; ++i) out[i] *= scale;

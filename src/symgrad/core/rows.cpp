@@ -120,8 +120,96 @@ void dots(const T* x, const T* p, int stride, int n, double* out) {
 }
 
 template <class T>
+void line(const T* u, const T* J, const T* v, const T* w, const T* y, int n, double* out) {
+  double a = 0, b = 0, c = 0;
+  SYMGRAD_SIMD_SUM(a, b, c)
+  for (int i = 0; i < n; ++i) {
+    const double z = w[i] > T(0) ? double(u[i]) + double(J[i]) * double(v[i]) : 0.0;
+    const double wz = double(w[i]) * z;
+    a += wz, b += wz * double(y[i]), c += wz * z;
+  }
+  out[0] = a, out[1] = b, out[2] = c;
+}
+
+template <class T>
+void split(const T* g, const T* h, const T* f, const T* w, const T* y, bool times, T sign,
+           bool keeps, int n, T* J, T* u, double* out) {
+  double a = 0, b = 0, c = 0, d = 0;
+  SYMGRAD_SIMD_SUM(a, b, c, d)
+  for (int i = 0; i < n; ++i) {
+    const T gh = g[i] * h[i], j = times ? gh : sign * g[i], rest = keeps ? f[i] : f[i] - gh;
+    const T own = w[i] > T(0) ? j : T(0), other = w[i] > T(0) ? rest : T(0);
+    J[i] = own;
+    u[i] = other;
+    const double v = double(other), wv = double(w[i]) * v;
+    a += wv, b += wv * double(y[i]), c += wv * v, d += double(own) * double(own);
+  }
+  out[0] = a, out[1] = b, out[2] = c, out[3] = d;
+}
+
+template <class T>
+void centred(const T* f, const T* w, const T* y, double total, int n, T* to, double* out) {
+  double sum = 0, ff = 0, fy = 0;
+  SYMGRAD_SIMD_SUM(sum)
+  for (int i = 0; i < n; ++i) sum += w[i] > T(0) ? double(w[i]) * double(f[i]) : 0.0;
+  const double mean = sum / total;
+  SYMGRAD_SIMD_SUM(ff, fy)
+  for (int i = 0; i < n; ++i) {
+    const double c = w[i] > T(0) ? double(f[i]) - mean : 0.0, wc = double(w[i]) * c;
+    to[i] = T(c);
+    ff += wc * c, fy += wc * double(y[i]);
+  }
+  out[0] = mean, out[1] = ff, out[2] = fy;
+}
+
+template <class T>
+double centre(T* x, const T* w, double total, int n) {
+  double sum = 0, squares = 0;
+  SYMGRAD_SIMD_SUM(sum)
+  for (int i = 0; i < n; ++i) sum += w[i] > T(0) ? double(x[i]) : 0.0;
+  const double share = sum / total;
+  SYMGRAD_SIMD_SUM(squares)
+  for (int i = 0; i < n; ++i) {
+    const T value = w[i] > T(0) ? x[i] - T(double(w[i]) * share) : T(0);
+    x[i] = value;
+    squares += double(value) * double(value);
+  }
+  return squares;
+}
+
+template <class T, class Weight>
+SYMGRAD_INLINE void residuals_with(const T* f, const double* y, Weight w, double slope,
+                                   double intercept, int n, T* residual, T* f_weighted,
+                                   double* out) {
+  double a = 0, b = 0, c = 0, d = 0, e = 0;
+  SYMGRAD_SIMD_SUM(a, b, c, d, e)
+  for (int i = 0; i < n; ++i) {
+    const double v = double(f[i]), wi = w(i), wf = wi * v;
+    const T r = T(wi * (y[i] - intercept - slope * v));
+    residual[i] = r;
+    f_weighted[i] = T(wf);
+    a += wi, b += wf, c += wf * v, d += double(r), e += double(r) * v;
+  }
+  out[0] += a, out[1] += b, out[2] += c, out[3] += d, out[4] += e;
+}
+
+template <class T>
+void residuals(const T* f, const double* y, const double* w, double slope, double intercept, int n,
+               T* residual, T* f_weighted, double* out) {
+  if (w)
+    residuals_with(
+        f, y, [w](int i) SYMGRAD_LAMBDA { return w[i]; }, slope, intercept, n, residual, f_weighted,
+        out);
+  else
+    residuals_with(
+        f, y, [](int) SYMGRAD_LAMBDA { return 1.0; }, slope, intercept, n, residual, f_weighted,
+        out);
+}
+
+template <class T>
 void fill_rows(RowKernels<T>* k) {
-  *k = {softmax<T>, softmax_step<T>, add_scaled<T>, scaled<T>, dot<T>, unmix<T>, scan<T>, dots<T>};
+  *k = {softmax<T>, softmax_step<T>, add_scaled<T>, scaled<T>,  dot<T>,    unmix<T>,    scan<T>,
+        dots<T>,    line<T>,         split<T>,      centred<T>, centre<T>, residuals<T>};
 }
 
 template void fill_rows<float>(RowKernels<float>*);

@@ -1,4 +1,5 @@
-// Loops over rows of numbers that training needs beside the primitives, per instruction set.
+// Loops over rows of numbers that training and search need beside the primitives, per instruction
+// set.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,22 @@ struct RowKernels {
   void (*scan)(const T* x, const T* p, const T* q, const T* r, const T* t, int n, double* out);
   // Sums of x * p[k * stride + i], k = 0 to 3.
   void (*dots)(const T* x, const T* p, int stride, int n, double* out);
+  // Weighted sums of z = u + J v, z y and z z over rows with a weight.
+  void (*line)(const T* u, const T* J, const T* v, const T* w, const T* y, int n, double* out);
+  // The tree u + J v that f is, where J is what v is multiplied with: with h the value of a node
+  // and g its adjoint, J = g h if `times` and otherwise sign * g; u = f if `keeps` and otherwise f
+  // - g h. Weighted sums of u, u y and u u, and the sum of J J; 0 in rows without a weight.
+  void (*split)(const T* g, const T* h, const T* f, const T* w, const T* y, bool times, T sign,
+                bool keeps, int n, T* J, T* u, double* out);
+  // f less its mean, which is the weighted sum by total, 0 in rows without a weight; the mean, and
+  // weighted sums of the square and of the product with y.
+  void (*centred)(const T* f, const T* w, const T* y, double total, int n, T* to, double* out);
+  // Takes w * sum(x) / total off x, and returns the sum of its squares; 0 in rows without a weight.
+  double (*centre)(T* x, const T* w, double total, int n);
+  // Residuals w (y - intercept - slope f) and w f; adds up w, w f, w f f, residuals, and residuals
+  // times f. No w is 1.
+  void (*residuals)(const T* f, const double* y, const double* w, double slope, double intercept,
+                    int n, T* residual, T* f_weighted, double* out);
 };
 
 template <class T>
