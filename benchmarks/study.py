@@ -20,8 +20,9 @@ from symgrad.bench.problems import REAL
 from symgrad.bench.summaries import document
 
 ROWS = Path(__file__).resolve().parent / "measured" / "paper_h200.csv"
+WITHOUT_NOISE = ROWS.with_name("paper_cpu.csv")
 METHODS = "deap,gp,gp balanced,dgp on gpu,dgp on gpu balanced"
-NOISE = "gp,dgp generations 5 on gpu,dgp generations 5 on gpu balanced"
+NOISE = "gp,dgp,dgp on gpu,dgp on gpu balanced"
 SCORE = "test_r2_clipped"
 
 
@@ -36,15 +37,14 @@ def main() -> None:
     print(document("The DGP paper's study", own, paper.tables(own, SCORE)))
     pairs(own)
     if args.figures:
-        real = rows["problem"].str.split().str[0].isin(REAL)
-        print(figures.boxes(drawn(rows[real], METHODS), args.figures / "study_boxes.png", SCORE))
-        print(figures.noise(drawn(rows[~real], NOISE), args.figures / "study_noise.png"))
+        print(figures.boxes(drawn(rows, METHODS, True), args.figures / "study_boxes.png", SCORE))
+        rows = pd.concat([rows, pd.read_csv(WITHOUT_NOISE)])
+        print(figures.noise(drawn(rows, NOISE, False), args.figures / "study_noise.png"))
 
 
 def pairs(rows: pd.DataFrame) -> None:
     """Print how often GP and DGP are ahead of each other from the same first population."""
-    real = rows[rows["problem"].str.split().str[0].isin(REAL)]
-    table = real.pivot_table(SCORE, ["problem", "seed"], "method")
+    table = rows[is_real(rows)].pivot_table(SCORE, ["problem", "seed"], "method")
     names = [name for name in table if name != "deap"]
     for one, other in combinations(names, 2):
         ahead = (table[one] - table[other]).dropna()
@@ -53,10 +53,15 @@ def pairs(rows: pd.DataFrame) -> None:
               f" signed ranks: p at most {worst:.2g} on each table")  # fmt: skip
 
 
-def drawn(rows: pd.DataFrame, methods: str) -> pd.DataFrame:
-    """Return the rows of some methods, under short names."""
-    rows = rows[rows["method"].isin(methods.split(","))].copy()
-    rows["method"] = rows["method"].str.replace("( generations 5)? on gpu", "", regex=True)
+def is_real(rows: pd.DataFrame) -> pd.Series:
+    """Return which rows are of data sets, not of formulas."""
+    return rows["problem"].str.split().str[0].isin(REAL)
+
+
+def drawn(rows: pd.DataFrame, methods: str, real: bool) -> pd.DataFrame:
+    """Return the rows of some methods, under short names, on data sets or on formulas."""
+    rows = rows[rows["method"].isin(methods.split(",")) & (is_real(rows) == real)].copy()
+    rows["method"] = rows["method"].str.replace(" on gpu", "")
     return rows
 
 
