@@ -19,7 +19,7 @@
 #define SYMGRAD_SIMD_SUM(...)
 #define SYMGRAD_SIMD_MAX(...)
 #define SYMGRAD_SIMD_OR(...)
-#define SYMGRAD_ASK(address)
+#define SYMGRAD_ASK(address) ((void)(address))
 #else
 #define SYMGRAD_INLINE inline __attribute__((always_inline))
 #define SYMGRAD_LAMBDA __attribute__((always_inline))
