@@ -174,7 +174,7 @@ def default(name: str, **options: Any) -> Fit:
     return fit
 
 
-BALANCED = ("gp", "dgp", "dgp on gpu", "dgp generations 5 on gpu")
+BALANCED = ("gp", "dgp", "dgp on gpu")
 """Methods with a second model, of least description length."""
 
 ON_GPU: dict[str, Any] = {"package": "jax", "module": "jax", "extra": "gpu"}

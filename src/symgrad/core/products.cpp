@@ -75,7 +75,7 @@ bool Guide<T>::adjoint_times(const Product& left, T* out) {
     const T mean = T(columns_[size_t(j)].mean);
     for (int i = 0; i < n_; ++i) out[i] *= x[i] - mean;
   }
-  const double squares = rows_of_.centre(out, w_, weight_, n_);
+  const double squares = rows_of_.less_mean(out, w_, weight_, n_);
   if (!(squares > 0) || !std::isfinite(squares)) return false;
   const T scale = T(1 / std::sqrt(squares));
   for (int i = 0; i < n_; ++i) out[i] *= scale;

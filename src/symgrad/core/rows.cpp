@@ -163,7 +163,7 @@ void centred(const T* f, const T* w, const T* y, double total, int n, T* to, dou
 }
 
 template <class T>
-double centre(T* x, const T* w, double total, int n) {
+double less_mean(T* x, const T* w, double total, int n) {
   double sum = 0, squares = 0;
   SYMGRAD_SIMD_SUM(sum)
   for (int i = 0; i < n; ++i) sum += w[i] > T(0) ? double(x[i]) : 0.0;
@@ -208,8 +208,8 @@ void residuals(const T* f, const double* y, const double* w, double slope, doubl
 
 template <class T>
 void fill_rows(RowKernels<T>* k) {
-  *k = {softmax<T>, softmax_step<T>, add_scaled<T>, scaled<T>,  dot<T>,    unmix<T>,    scan<T>,
-        dots<T>,    line<T>,         split<T>,      centred<T>, centre<T>, residuals<T>};
+  *k = {softmax<T>, softmax_step<T>, add_scaled<T>, scaled<T>,  dot<T>,       unmix<T>,    scan<T>,
+        dots<T>,    line<T>,         split<T>,      centred<T>, less_mean<T>, residuals<T>};
 }
 
 template void fill_rows<float>(RowKernels<float>*);

@@ -39,7 +39,7 @@ struct RowKernels {
   // weighted sums of the square and of the product with y.
   void (*centred)(const T* f, const T* w, const T* y, double total, int n, T* to, double* out);
   // Takes w * sum(x) / total off x, and returns the sum of its squares; 0 in rows without a weight.
-  double (*centre)(T* x, const T* w, double total, int n);
+  double (*less_mean)(T* x, const T* w, double total, int n);
   // Residuals w (y - intercept - slope f) and w f; adds up w, w f, w f f, residuals, and residuals
   // times f. No w is 1.
   void (*residuals)(const T* f, const double* y, const double* w, double slope, double intercept,
