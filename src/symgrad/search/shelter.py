@@ -13,7 +13,7 @@ from symgrad.evolution.front import Entry
 from symgrad.search.base import State
 from symgrad.search.guided import GuidedDGP
 from symgrad.search.prune import length
-from symgrad.search.safety import EXACT, box, credible, is_safe
+from symgrad.search.safety import EXACT, box, credible
 from symgrad.search.sums import sums
 from symgrad.tree.bounds import bounds
 from symgrad.tree.forest import Forest
@@ -50,8 +50,6 @@ def shelter(state: State, data: Dataset, search: GuidedDGP) -> list[Entry]:
     best = min(state.front, key=lambda e: length(e, data, loss), default=None)
     if best is None or (best.loss < EXACT and credible(best.tree, data.rows)):
         return []
-    if is_safe(best.tree, ranges):
-        return []
     centre, reach = float(data.y.mean()), REACH * float(np.ptp(data.y))
 
     def safe(trees: list[Tree]) -> Iterator[Entry]:
@@ -68,6 +66,8 @@ def shelter(state: State, data: Dataset, search: GuidedDGP) -> list[Entry]:
             if loss.row.log_link or np.abs(ends - centre).max() < reach:
                 yield Entry(tree, float(error))
 
+    if any(safe([best.tree])):
+        return []
     known = np.flatnonzero(np.isfinite(state.loss)).tolist()
     trees = [Entry(state.population[t], float(state.loss[t])) for t in known]
     trees = sorted(trees, key=lambda e: length(e, data, loss))[:TRIED]
