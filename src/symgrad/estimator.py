@@ -32,6 +32,7 @@ from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.model import CHOICES, Box, Formula, by_size, choose, formulas
 from symgrad.progress import Progress, watched
 from symgrad.rival import contest
+from symgrad.search.advice import in_units_of
 from symgrad.search.base import Budget, State
 from symgrad.search.checkpoint import Checkpoint
 from symgrad.search.dgp import DGP
@@ -216,14 +217,16 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         state = watched(search, data, exact, budget, rng, progress, store, history)
         self.history_ = history.table
         loss = default.loss if default else None
+        seen = default.seen(state, data) if default else data
+        wider = None if seen is data else in_units_of(seen, data, exact)
 
         def in_units(entries: Iterable[Entry]) -> list[Formula]:
-            made = formulas(entries, data, exact, loss, constraints, self.n_jobs)
+            made = formulas(entries, data, exact, loss, constraints, self.n_jobs, wider)
             return [replace(f, tree=f.tree.renamed(names)) for f in made] if gone else made
 
         spare = list[Formula]()
         if default:
-            prune(state.front, data, default.loss, self.n_jobs, budget.left(state))
+            prune(state.front, seen, default.loss, self.n_jobs, budget.left(state))
             spare = in_units(shelter(state, data, default))
         made = in_units(state.front if default else state.front.lean())
         found, how = by_size(made), self.model_selection or "balanced"
@@ -393,6 +396,4 @@ def _working(data: Dataset, rng: np.random.Generator, search: DGP | GuidedDGP) -
     data = data.standardize(gently=True, order=order, dtype=dtype)
     if search.loss.name != "squared":  # others have a scale of their own
         return data
-    assert data.y is not None
-    target = Dataset(data.y[:, None], dtype=np.float64).standardize(gently=True)
-    return data.with_target(target.X[:, 0])
+    return data.with_gentle_target()

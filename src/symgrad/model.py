@@ -86,6 +86,7 @@ def formulas(
     loss: Loss | None,
     constraints: Constraints | None = None,
     n_jobs: int | None = None,
+    wider: Dataset | None = None,
 ) -> list[Formula]:
     """Return the front in the units of `exact`, from small to large.
 
@@ -105,9 +106,12 @@ def formulas(
         What formulas must keep to in the end, too.
     n_jobs : int, optional
         Number of threads.
+    wider : Dataset, optional
+        `exact` with made-up rows, if the search had some: constants are fitted to these, too, and
+        lengths told by them.
     """
     constraints = constraints or Constraints()
-    judge = Judge(exact, loss or Loss(), fitted=loss is not None)
+    judge = Judge(exact, loss or Loss(), fitted=loss is not None, wider=wider)
     if loss is None:
         found = []
         for entry in front:
@@ -126,7 +130,12 @@ def formulas(
     found = [judge.constant(t.primitives for t in lifted)]
     if lifted:
         fitted = fit_constants(
-            Forest.of(lifted), exact, loss=loss, steps=POLISH, dtype=np.float64, n_jobs=n_jobs
+            Forest.of(lifted),
+            wider or exact,
+            loss=loss,
+            steps=POLISH,
+            dtype=np.float64,
+            n_jobs=n_jobs,
         )
         for k, tree in enumerate(fitted.forest):
             if not np.isfinite(fitted.error[k]):
@@ -152,15 +161,22 @@ def by_size(found: list[Formula]) -> list[Formula]:
 class Judge:
     """Losses and lengths of formulas on data; a log link's exponential is not part of trees."""
 
-    def __init__(self, data: Dataset, loss: Loss, fitted: bool = True):
+    def __init__(
+        self, data: Dataset, loss: Loss, fitted: bool = True, wider: Dataset | None = None
+    ):
         assert data.y is not None
         self.fitted, self.left_out = fitted, fitted and loss.name == "squared"
-        self.data, self.loss = data, loss
+        self.data, self.loss, self.wider = data, loss, wider or data
         self.rows, self.few = _rows(data), data.drawn(ROUNDING_ROWS)
+        self.best_constant, self.worst = self.level(data)
+        self.worst_seen, self.some = self.level(self.wider)[1], self.wider.drawn(ROUNDING_ROWS)
+
+    def level(self, data: Dataset) -> tuple[float, float]:
+        """Return the best constant, and its mean loss."""
         one = Forest([CONSTANT], [0.0], [0, 1], None, data.names)
-        best = fit_constants(one, data, loss=loss, steps=0, dtype=np.float64)
-        self.best_constant = float(best.intercept[0])
-        self.worst = self.mean(np.full((1, data.rows), self.best_constant), data)[0]
+        best = fit_constants(one, data, loss=self.loss, steps=0, dtype=np.float64)
+        constant = float(best.intercept[0])
+        return constant, float(self.mean(np.full((1, data.rows), constant), data)[0])
 
     def mean(self, predictions: NDArray[np.float64], data: Dataset) -> NDArray[np.float64]:
         """Return the mean loss of each row of predictions; infinite if one is not finite."""
@@ -184,8 +200,11 @@ class Judge:
         fit = self.loss.length(mean, self.worst, rows)
         length = words + fit if self.fitted else bare_length(found, fit, rows, features)
         if self.left_out:
-            others = mean * left_out(tree, self.few, self.data.rows)
-            fit = self.loss.length(others, self.worst, rows)
+            seen = mean
+            if self.wider is not self.data:
+                seen = float(self.of(Forest.of([tree]), self.wider)[0])
+            others = seen * left_out(tree, self.some, self.wider.rows)
+            fit = self.loss.length(others, self.worst_seen, rows)
             length = description_length(found, fit, rows, features, LEFT_OUT)
         return Formula(self.linked(tree), mean, 1 - mean / self.worst, length, words)
 

@@ -49,6 +49,8 @@ class Dataset:
         Names of the columns.
     center, scale : array of float64 or None
         Where the columns were standardised: ``X = (original - center) / scale``.
+    target_center, target_scale : float
+        The same for the target.
     """
 
     def __init__(
@@ -88,6 +90,7 @@ class Dataset:
             raise ValueError("weights must not be negative, and not all zero")
         self.center: NDArray[np.float64] | None = None
         self.scale: NDArray[np.float64] | None = None
+        self.target_center, self.target_scale = 0.0, 1.0
 
     @property
     def rows(self) -> int:
@@ -216,6 +219,26 @@ class Dataset:
     def with_target(self, y: Any) -> Dataset:
         """Return the same features with another target."""
         return self._with(self.X, _vector(y, "y", self.rows), self.weights)
+
+    def with_gentle_target(self) -> Dataset:
+        """Return the same features with the target treated as `standardize` does columns gently."""
+        assert self.y is not None
+        target = Dataset(self.y[:, None], dtype=np.float64).standardize(gently=True)
+        assert target.center is not None
+        assert target.scale is not None
+        result = self.with_target(target.X[:, 0])
+        result.target_center, result.target_scale = target.center[0], target.scale[0]
+        return result
+
+    def extended(self, X: Any, y: Any, weights: Any) -> Dataset:
+        """Return the data, dense, with more rows at the end."""
+        own = np.ones(self.rows) if self.weights is None else self.weights
+        table = np.concatenate([self.X, np.asarray(X, self.X.dtype)])
+        return self._with(
+            np.asfortranarray(table),
+            None if self.y is None else np.concatenate([self.y, y]),
+            np.concatenate([own, weights]),
+        )
 
     def select(self, features: Sequence[int]) -> Dataset:
         """Return some of the features."""

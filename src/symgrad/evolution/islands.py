@@ -45,6 +45,9 @@ class Islands:
         Evaluations after which new islands explore, each time for twice as long as before; the
         trees of the old ones are kept aside until all are merged. What four islands do not find
         soon they hardly find later, but four others may. None never starts anew.
+    advice : float
+        Weight of rows made up between those of the data, all together, in parts of that of the
+        data; see `symgrad.search.advice`. 0 makes up none.
     tournament : int
         Trees that compete to be a parent, by front and loneliness in it.
     crossover : float
@@ -83,6 +86,7 @@ class Islands:
     generations: int = 10
     explore: float = 0.5
     restart: int | None = 100_000
+    advice: float = 0.5
     tournament: int = 3
     crossover: float = 0.35
     guided: tuple[float, ...] = (0.0, 0.1, 0.2, 0.2)
@@ -107,6 +111,8 @@ class Islands:
         for name in ("islands", "generations", "tournament", "chain", "max_size", "max_depth"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
+        if not self.advice >= 0:
+            raise ValueError(f"advice must not be negative, got {self.advice}")
         if self.plain < 0 or self.plain_size < 1:
             raise ValueError(f"plain must not be negative, got {self.plain}, {self.plain_size}")
         if self.population < 2:

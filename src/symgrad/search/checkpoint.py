@@ -301,7 +301,7 @@ def _described(state: State) -> tuple[dict[str, Any], Arrays]:
         "front_set": np.array([sets.index(t.primitives.specs) for t in trees], np.int64),
     }
     if isinstance(state, IslandState):
-        header |= {"merged": state.merged, "exact": int(state.exact), "precise": state.precise}
+        header |= {n: getattr(state, n) for n in ("merged", "exact", "precise", "advised")}
         arrays |= {"bounds": state.bounds, "credit": state.credit}
         if state.plain is not None:
             header["plain"] = list(state.plain.population.primitives.specs)
@@ -359,4 +359,5 @@ def _state(header: dict[str, Any], arrays: Arrays, names: FeatureNames) -> State
         header["precise"],
         plain,
         arrays["credit"],
+        header["advised"],
     )

@@ -22,6 +22,7 @@ from symgrad.evolution.constraints import Constraints
 from symgrad.evolution.front import Front
 from symgrad.evolution.islands import Islands, evolve, populate
 from symgrad.language.primitive_set import PrimitiveSet
+from symgrad.search.advice import Advice, affordable, ask
 from symgrad.search.base import Budget, Search, State
 from symgrad.search.plain import Plain, step
 from symgrad.search.prune import length
@@ -48,6 +49,9 @@ NEARLY_EXACT = 1e-3
 HARDLY_BETTER = 1e-6
 """Error below which other formulas get a fourth of the iterations only."""
 
+ASKED = 0.1
+"""Share of the budget after which other models are asked for advice."""
+
 
 @dataclass(frozen=True)
 class IslandState(State):
@@ -70,6 +74,10 @@ class IslandState(State):
         The islands that look for a law in whole numbers, once there are some.
     credit : array
         What each kind of offspring has cost and brought, by island.
+    advised : bool, optional
+        Whether rows are made up by other models' advice, once these were asked.
+    advice : Advice, optional
+        That advice; it is asked for again where it is missing.
     """
 
     bounds: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
@@ -78,6 +86,8 @@ class IslandState(State):
     precise: bool = False
     plain: Plain | None = None
     credit: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
+    advised: bool | None = None
+    advice: Advice | None = None
 
 
 @dataclass(frozen=True)
@@ -114,6 +124,7 @@ class GuidedDGP(Search):
         assert isinstance(state, IslandState)
         if not state.merged and budget.share(state) >= self.islands.explore:
             state = self.merge(state)
+        state, data = self.with_advice(state, data, budget)
         before, old = state.evaluations, int(state.bounds[0])
         state = self.in_precision(state, data)
         state, ranges = self.safe_island(state, data)
@@ -282,11 +293,49 @@ class GuidedDGP(Search):
         precise = data.rows < SINGLE_ROWS or (best is not None and best.loss < SINGLE_ERROR)
         if not precise or state.precise:
             return state
-        front = Front()
-        if best is not None:
-            trees = Forest.of([entry.tree for entry in state.front])
+        return replace(self.judged_anew(state, data), precise=True)
+
+    def judged_anew(self, state: IslandState, data: Dataset) -> IslandState:
+        """Forget errors, and fit the front to the data once more."""
+        loss = np.full(len(state.loss), np.nan)
+        return replace(state, loss=loss, front=self.fitted(state.front, data, steps=5))
+
+    def fitted(self, front: Front, data: Dataset, steps: int) -> Front:
+        """Return the front with its constants fitted to the data."""
+        anew = Front()
+        if len(front):
+            trees = Forest.of([entry.tree for entry in front])
             fitted = fit_constants(
-                trees, data, loss=self.loss, steps=5, dtype=np.float64, n_jobs=self.n_jobs
+                trees, data, loss=self.loss, steps=steps, dtype=np.float64, n_jobs=self.n_jobs
             )
-            front.offer(fitted.forest, fitted.error)
-        return replace(state, loss=np.full(len(state.loss), np.nan), front=front, precise=True)
+            anew.offer(fitted.forest, fitted.error)
+        return anew
+
+    def with_advice(
+        self, state: IslandState, data: Dataset, budget: Budget
+    ) -> tuple[IslandState, Dataset]:
+        """Return the state, and the data with made-up rows where other models know more.
+
+        They are asked once. As soon as a formula is better than they are, by its description
+        length on the data themselves, their rows go for good.
+        """
+        if state.advised is False or budget.share(state) < ASKED or not len(state.front):
+            return state, data
+        best = min(length(e, data, self.loss) for e in self.fitted(state.front, data, steps=0))
+        error, advice = float(np.exp(best / data.rows)), state.advice
+        useful = self.islands.advice > 0 and self.loss.name == "squared" and error > NEARLY_EXACT
+        if useful and affordable(data, budget.searching):
+            advice = advice or ask(data, self.islands.advice, self.n_jobs)
+            if advice.error <= error:
+                if not state.advised:
+                    state = replace(self.judged_anew(state, advice.data), precise=False)
+                return replace(state, advised=True, advice=advice), advice.data
+        if state.advised:
+            state = replace(self.judged_anew(state, data), precise=False)
+        return replace(state, advised=False, advice=None), data
+
+    def seen(self, state: State, data: Dataset) -> Dataset:
+        """Return what the last trees were judged by: the data, and made-up rows if there are."""
+        if not (isinstance(state, IslandState) and state.advised):
+            return data
+        return (state.advice or ask(data, self.islands.advice, self.n_jobs)).data
