@@ -289,7 +289,7 @@ def choice(path: Path) -> None:
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, random_state=0)
     exact = Dataset(X, y, dtype=np.float64)
     data = exact.standardize(gently=True)
-    search = GuidedDGP()
+    search = GuidedDGP(islands=Islands(advice=0.0))
     state = run(search, data, Budget(evaluations=200_000), np.random.default_rng(0))
     prune(state.front, data, search.loss)
     found = formulas(state.front, data, exact, search.loss)

@@ -119,7 +119,7 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         formula of each size that no smaller one beats, and the model, on the training data.
     history_ : pandas.DataFrame
         The search, a row for each iteration: ``evaluations`` and ``seconds`` so far, ``error``
-        (relative to the best constant's) and ``size`` of the most accurate formula then.
+        (relative to the best constant's, on made-up rows too) and ``size`` of the best formula.
     n_iter_, n_evaluations_ : int
         Iterations made and formulas scored.
     n_features_in_ : int

@@ -83,8 +83,9 @@ def ask(data: Dataset, share: float, n_jobs: int | None = None) -> Advice:
     from sklearn.ensemble import ExtraTreesRegressor  # here, as it takes a while
 
     assert data.y is not None
-    X, y = np.asarray(data.X, np.float64), data.y
     weights = np.ones(data.rows) if data.weights is None else data.weights
+    used = weights > 0
+    X, y, weights = np.asarray(data.X[used], np.float64), data.y[used], weights[used]
     centre = np.average(y, weights=weights)
     forest = ExtraTreesRegressor(
         bootstrap=True, oob_score=True, random_state=0, n_jobs=threads(n_jobs)
@@ -99,7 +100,7 @@ def ask(data: Dataset, share: float, n_jobs: int | None = None) -> Advice:
     error = float(weights @ lost / (weights @ (y - centre) ** 2))
 
     rng, count = np.random.default_rng(0), int(np.clip(data.rows, FEWEST, MOST))
-    one, other = rng.choice(data.rows, (2, count), p=weights / weights.sum())
+    one, other = rng.choice(len(y), (2, count), p=weights / weights.sum())
     made = X[one] + rng.uniform(0, 0.5, (count, 1)) * (X[other] - X[one])
     forest.n_jobs = 1  # more would add up the trees in any order
     expected = np.column_stack([forest.predict(made), line.predict(made)]) - centre

@@ -52,6 +52,9 @@ HARDLY_BETTER = 1e-6
 ASKED = 0.1
 """Share of the budget after which other models are asked for advice."""
 
+LITTLE = 0.9
+"""Error from which their advice says too little."""
+
 
 @dataclass(frozen=True)
 class IslandState(State):
@@ -326,7 +329,7 @@ class GuidedDGP(Search):
         useful = self.islands.advice > 0 and self.loss.name == "squared" and error > NEARLY_EXACT
         if useful and affordable(data, budget.searching):
             advice = advice or ask(data, self.islands.advice, self.n_jobs)
-            if advice.error <= error:
+            if advice.error <= min(error, LITTLE):
                 if not state.advised:
                     state = replace(self.judged_anew(state, advice.data), precise=False)
                 return replace(state, advised=True, advice=advice), advice.data
