@@ -26,7 +26,7 @@ FEWEST, MOST = 500, 1000
 ROWS = 2000
 """Rows up to which advice is asked for: more of them speak for themselves."""
 
-NUMBERS, NUMBERS_PER_SECOND = 1_000_000, 30_000
+NUMBERS, NUMBERS_PER_SECOND = 1_000_000, 20_000
 """Numbers in X up to which it is asked for, and for each second of the time limit."""
 
 ALPHAS = np.logspace(-3, 5, 17)

@@ -19,7 +19,7 @@ from symgrad.tree.bounds import bounds
 from symgrad.tree.forest import Forest
 from symgrad.tree.tree import Tree
 
-REACH = 100
+REACH = 1000
 """How far a formula's values may lie beyond the target's range, in units of that range."""
 
 TERMS = 8
