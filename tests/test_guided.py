@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from symgrad import Dataset, Forest
+from symgrad import Dataset, Forest, PrimitiveSet
 from symgrad.dgp.optimization import Optimization
 from symgrad.evolution.islands import Islands
 from symgrad.search.base import Budget, run
@@ -98,6 +98,18 @@ def test_formulas_are_found(formula):
         np.random.default_rng(0),
     )  # fmt: skip
     assert state.front.most_accurate.loss < 1e-6
+
+
+@pytest.mark.parametrize("symbols", [["*", "sin"], ["-", "sin", "exp"]])
+def test_nearly_exact_formulas_of_few_functions_are_found(symbols):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(1, 2, size=(300, 3))
+    y = X[:, 0] * np.sin(3 * X[:, 1]) + 2e-3 * rng.normal(size=300)
+    search = GuidedDGP(primitives=PrimitiveSet(symbols))
+    table, budget = Dataset(X, y, dtype=np.float64), Budget(evaluations=60_000)
+    state = run(search, table, budget, np.random.default_rng(0))
+    assert state.plain is not None
+    assert state.front.most_accurate.loss < 1e-3
 
 
 def test_relaxation_is_one_more_operator():

@@ -19,6 +19,7 @@ from symgrad.evolution.constraints import Constraints
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.tree.forest import Forest
 from symgrad.tree.generate import generate, sprout
+from symgrad.tree.units import NEEDED
 
 V = TypeVar("V")
 
@@ -163,7 +164,11 @@ def populate(
     islands: Sequence[int],
     weights: NDArray[np.float64] | None = None,
 ) -> Forest:
-    """Return random first populations for some islands, one after the other."""
+    """Return random first populations for some islands, one after the other.
+
+    Sums and products are among the functions always, as lines and guided edits are made of them.
+    """
+    primitives = primitives.extend(*(s for s in NEEDED if s not in primitives))
     parts = [
         generate(
             rng,

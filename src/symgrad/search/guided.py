@@ -29,7 +29,6 @@ from symgrad.search.prune import length
 from symgrad.search.safety import EXACT as LAW
 from symgrad.search.safety import Ranges, box, credible, is_safe, safe_ones
 from symgrad.tree.forest import Forest
-from symgrad.tree.units import NEEDED
 
 SINGLE_ROWS = 256
 """From so many rows on, trees are judged in float32."""
@@ -119,8 +118,7 @@ class GuidedDGP(Search):
 
     def first(self, rng: np.random.Generator, data: Dataset) -> Forest:
         """Return first populations."""
-        primitives = self.primitives.extend(*(s for s in NEEDED if s not in self.primitives))
-        return populate(rng, data, primitives, self.islands, range(self.islands.islands))
+        return populate(rng, data, self.primitives, self.islands, range(self.islands.islands))
 
     def step(self, state: State, data: Dataset, budget: Budget) -> IslandState:
         """Evolve for some generations; when exploration is over, bring the islands together."""
