@@ -130,13 +130,9 @@ def formulas(
     found = [judge.constant(t.primitives for t in lifted)]
     if lifted:
         fitted = fit_constants(
-            Forest.of(lifted),
-            wider or exact,
-            loss=loss,
-            steps=POLISH,
-            dtype=np.float64,
+            Forest.of(lifted), wider or exact, loss=loss, steps=POLISH, dtype=np.float64,
             n_jobs=n_jobs,
-        )
+        )  # fmt: skip
         for k, tree in enumerate(fitted.forest):
             if not np.isfinite(fitted.error[k]):
                 continue
@@ -166,10 +162,10 @@ class Judge:
     ):
         assert data.y is not None
         self.fitted, self.left_out = fitted, fitted and loss.name == "squared"
-        self.data, self.loss, self.wider = data, loss, wider or data
+        self.data, self.loss, self.wider = data, loss, wider
         self.rows, self.few = _rows(data), data.drawn(ROUNDING_ROWS)
         self.best_constant, self.worst = self.level(data)
-        self.worst_seen, self.some = self.level(self.wider)[1], self.wider.drawn(ROUNDING_ROWS)
+        self.worst_seen = self.worst if wider is None else self.level(wider)[1]
 
     def level(self, data: Dataset) -> tuple[float, float]:
         """Return the best constant, and its mean loss."""
@@ -200,11 +196,11 @@ class Judge:
         fit = self.loss.length(mean, self.worst, rows)
         length = words + fit if self.fitted else bare_length(found, fit, rows, features)
         if self.left_out:
-            seen = mean
-            if self.wider is not self.data:
-                seen = float(self.of(Forest.of([tree]), self.wider)[0])
-            others = seen * left_out(tree, self.some, self.wider.rows)
-            fit = self.loss.length(others, self.worst_seen, rows)
+            if self.wider is None:
+                others = mean * left_out(tree, self.few, self.data.rows)
+            else:
+                others = self.of(Forest.of([tree]), self.wider)[0] * left_out(tree, self.wider)
+            fit = self.loss.length(float(others), self.worst_seen, rows)
             length = description_length(found, fit, rows, features, LEFT_OUT)
         return Formula(self.linked(tree), mean, 1 - mean / self.worst, length, words)
 

@@ -217,8 +217,10 @@ class Dataset:
         return np.empty(0) if self.weights is None else self.weights
 
     def with_target(self, y: Any) -> Dataset:
-        """Return the same features with another target."""
-        return self._with(self.X, _vector(y, "y", self.rows), self.weights)
+        """Return the same features with another target, which is taken as it is."""
+        result = self._with(self.X, _vector(y, "y", self.rows), self.weights)
+        result.target_center, result.target_scale = 0.0, 1.0
+        return result
 
     def with_gentle_target(self) -> Dataset:
         """Return the same features with the target treated as `standardize` does columns gently."""

@@ -112,8 +112,8 @@ class Islands:
         for name in ("islands", "generations", "tournament", "chain", "max_size", "max_depth"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
-        if not self.advice >= 0:
-            raise ValueError(f"advice must not be negative, got {self.advice}")
+        if not 0 <= self.advice < np.inf:
+            raise ValueError(f"advice must be a weight, not negative, got {self.advice}")
         if self.plain < 0 or self.plain_size < 1:
             raise ValueError(f"plain must not be negative, got {self.plain}, {self.plain_size}")
         if self.population < 2:

@@ -37,7 +37,7 @@ from symgrad.tree.tree import Tree
 Arrays = dict[str, NDArray[Any]]
 
 FORMAT = "symgrad checkpoint"
-VERSION = 2
+VERSION = 3
 """Of the format. States of other versions are refused: no search goes on from them bit for bit."""
 
 INTERVAL = 30.0
