@@ -63,3 +63,18 @@ def test_exact_and_undefined_ones_have_an_answer():
     assert 1 < left_out(infinite_slope, exact) < 2
     steep = Tree.parse("x0 + 0.5 + 0*exp(300*x0)*exp(300*x0)")
     assert 1 < left_out(steep, exact) < 2
+
+
+def test_a_row_that_settles_a_constant_by_itself_is_as_far_off_as_any():
+    data = sums()
+    X = np.column_stack([data.X, np.arange(40) == 7, np.ones(40)])
+    both = Dataset(X, data.y, dtype=np.float64)
+    a, b, c, d = np.linalg.lstsq(X, data.y)[0].tolist()
+    tree = Tree.parse(f"{a!r}*x0 + {b!r}*x1 + {c!r}*x2 + {d!r}")
+    errors = (data.y - tree.evaluate(X, dtype=np.float64)) ** 2
+    assert errors[7] < 1e-20
+    farthest = np.max((data.y - data.y.mean()) ** 2)
+    rest = np.arange(40) != 7
+    others = errors[rest].sum() * left_out(tree.simplify(), both)
+    leverage = np.einsum("ij,ji->i", X[rest], np.linalg.pinv(X[rest]))
+    assert others == pytest.approx(farthest + np.sum(errors[rest] / (1 - leverage) ** 2))

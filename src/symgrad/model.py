@@ -21,7 +21,7 @@ from symgrad.evolution.constraints import Constraints
 from symgrad.evolution.front import Entry
 from symgrad.language.primitive import CONSTANT
 from symgrad.language.primitive_set import PrimitiveSet
-from symgrad.search.safety import EXACT, SPLITS, box, credible
+from symgrad.search.safety import SPLITS, box, law
 from symgrad.search.shelter import REACH
 from symgrad.tree.bounds import bounds
 from symgrad.tree.forest import Forest
@@ -196,13 +196,16 @@ class Judge:
         fit = self.loss.length(mean, self.worst, rows)
         length = words + fit if self.fitted else bare_length(found, fit, rows, features)
         if self.left_out:
-            if self.wider is None:
-                others = mean * left_out(tree, self.few, self.data.rows)
-            else:
-                others = self.of(Forest.of([tree]), self.wider)[0] * left_out(tree, self.wider)
-            fit = self.loss.length(float(others), self.worst_seen, rows)
+            if not law(tree, mean / self.worst, rows):
+                fit = self.loss.length(self.unseen(tree, mean), self.worst_seen, rows)
             length = description_length(found, fit, rows, features, LEFT_OUT)
         return Formula(self.linked(tree), mean, 1 - mean / self.worst, length, words)
+
+    def unseen(self, tree: Tree, mean: float) -> float:
+        """Return the mean squared error on rows that are left out, given that in training."""
+        if self.wider is None:
+            return mean * left_out(tree, self.few, self.data.rows)
+        return float(self.of(Forest.of([tree]), self.wider)[0]) * left_out(tree, self.wider)
 
     def constant(self, primitives: Iterable[PrimitiveSet]) -> Formula:
         """Return the best constant."""
@@ -315,7 +318,7 @@ def choose(
 
 def is_law(formula: Formula, data: Dataset) -> bool:
     """Whether a formula is exact, and there are rows enough to tell."""
-    return 1 - formula.r2 < EXACT and credible(formula.tree, _rows(data))
+    return law(formula.tree, 1 - formula.r2, _rows(data))
 
 
 def _rows(data: Dataset) -> float:

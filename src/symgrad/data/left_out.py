@@ -4,7 +4,8 @@ Leaving out one row after the other would take as many fits as there are rows. B
 constants a formula is linear in them, and for a linear model the answer is known: the error of a
 row that is left out is the error at hand, divided by one minus the row's leverage. A constant that
 follows many rows costs next to nothing that way; one that follows a few extreme rows costs much of
-what it seems to explain.
+what it seems to explain. A row that settles a constant all by itself is met exactly, and tells
+nothing: without it nobody knows, and the error may be as large as any.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from symgrad.language.primitive import CONSTANT
 from symgrad.tree.forest import Forest
 from symgrad.tree.tree import Tree
 
-LARGEST = 0.999
-"""Leverage that a row has at most: rounding leaves nothing of an error beyond that."""
+ALONE = 0.9999
+"""Leverage from which a row settles a constant by itself."""
 
 NOTHING = 1e-10
 """Part of the largest eigenvalue below which constants stand for each other."""
@@ -47,6 +48,11 @@ def left_out(tree: Tree, data: Dataset, rows: float | None = None) -> float:
     squares, turned = np.linalg.eigh(columns.T @ columns)
     kept = squares > NOTHING * squares[-1]
     leverage = np.sum((columns @ turned[:, kept]) ** 2 / squares[kept], axis=1)
-    leverage = np.minimum(leverage * data.rows / (rows or data.rows), LARGEST)
-    errors = weights * (data.y - values) ** 2
-    return float(errors @ (1 - leverage) ** -2.0 / errors.sum()) if errors.any() else 1.0
+    leverage = np.minimum(leverage * data.rows / (rows or data.rows), 1.0)
+    errors = (data.y - values) ** 2
+    largest = np.maximum(errors, np.max((data.y - np.average(data.y, weights=weights)) ** 2))
+    known = leverage < ALONE
+    others = errors / np.where(known, 1 - leverage, 1.0) ** 2
+    others = np.where(known, np.minimum(others, largest), largest)
+    total = weights @ errors
+    return float(weights @ others / total) if total > 0 else 1.0

@@ -26,8 +26,7 @@ from symgrad.search.advice import Advice, affordable, ask
 from symgrad.search.base import Budget, Search, State
 from symgrad.search.plain import Plain, step
 from symgrad.search.prune import length
-from symgrad.search.safety import EXACT as LAW
-from symgrad.search.safety import Ranges, box, credible, is_safe, safe_ones
+from symgrad.search.safety import Ranges, box, credible, is_safe, law, safe_ones
 from symgrad.tree.forest import Forest
 
 SINGLE_ROWS = 256
@@ -268,7 +267,7 @@ class GuidedDGP(Search):
         if not state.merged:
             return state, (None, ranges, None, None)
         best = min(state.front, key=lambda e: length(e, data, self.loss), default=None)
-        if best is None or (best.loss < LAW and credible(best.tree, data.rows)):
+        if best is None or law(best.tree, best.loss, data.rows):
             return state, (None,)
         if is_safe(best.tree, ranges):
             return state, (None,)

@@ -41,6 +41,11 @@ def safe_ones(forest: Forest, ranges: Ranges) -> NDArray[np.int64]:
     return np.flatnonzero(_core.defined(forest._core, low, high))
 
 
+def law(tree: Tree, error: float, rows: float) -> bool:
+    """Whether a tree of such an error, relative to the best constant's, is the law itself."""
+    return error < EXACT and credible(tree, rows)
+
+
 def credible(tree: Tree, rows: float) -> bool:
     """Whether a tree that fits so many rows exactly is a law, and not just has enough constants."""
     decimals = int(np.count_nonzero(tree.constants != np.round(tree.constants)))

@@ -13,7 +13,7 @@ from symgrad.evolution.front import Entry
 from symgrad.search.base import State
 from symgrad.search.guided import GuidedDGP
 from symgrad.search.prune import length
-from symgrad.search.safety import EXACT, box, credible
+from symgrad.search.safety import box, law
 from symgrad.search.sums import sums
 from symgrad.tree.bounds import bounds
 from symgrad.tree.forest import Forest
@@ -48,7 +48,7 @@ def shelter(state: State, data: Dataset, search: GuidedDGP) -> list[Entry]:
     assert data.y is not None
     loss, ranges = search.loss, box(data, search.constraints.margin)
     best = min(state.front, key=lambda e: length(e, data, loss), default=None)
-    if best is None or (best.loss < EXACT and credible(best.tree, data.rows)):
+    if best is None or law(best.tree, best.loss, data.rows):
         return []
     centre, reach = float(data.y.mean()), REACH * float(np.ptp(data.y))
 
