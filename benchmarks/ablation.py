@@ -49,7 +49,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "fitting for all offspring": {"islands": replace(FULL, fit_gate=1e9)},
     "no constants": {"islands": replace(FULL, constants=(0.0,), fit_steps=0, record_steps=0)},
     "no island of whole numbers": {"islands": replace(FULL, whole=(False,))},
-    "no plain islands": {"islands": replace(FULL, plain=0)},
+    "no laws": {"islands": replace(FULL, laws=False)},
     "no advice": {"islands": replace(FULL, advice=0.0)},
     "no restarts": {"islands": replace(FULL, restart=None)},
     "one island": {"islands": replace(ALONE, islands=1, guided=(0.1,))},

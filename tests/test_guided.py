@@ -108,7 +108,7 @@ def test_nearly_exact_formulas_of_few_functions_are_found(symbols):
     search = GuidedDGP(primitives=PrimitiveSet(symbols))
     table, budget = Dataset(X, y, dtype=np.float64), Budget(evaluations=60_000)
     state = run(search, table, budget, np.random.default_rng(0))
-    assert state.plain is not None
+    assert state.laws is not None
     assert state.front.most_accurate.loss < 1e-3
 
 

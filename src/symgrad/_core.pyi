@@ -157,7 +157,6 @@ class IslandOptions:
     fit_gate: float
     fit_steps: int
     record_steps: int
-    scaled: bool
     rules: Rules
 
 Packed = tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]

@@ -149,9 +149,9 @@ void strip(const Forest& language, Genome* g) {
 
 }  // namespace
 
-void tidy(const Forest& language, bool scaled, Genome* tree) {
+void tidy(const Forest& language, Genome* tree) {
   *tree = Tidier(language).run(*tree);
-  if (scaled) strip(language, tree);
+  strip(language, tree);
 }
 
 }  // namespace symgrad

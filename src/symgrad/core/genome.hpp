@@ -36,7 +36,7 @@ int depth_of(const Forest& language, const std::vector<int32_t>& code);
 Genome splice(const Forest& language, const Genome& tree, int64_t node, const Postfix& part);
 
 // Folds constants, puts them behind what they are added to or multiplied with, joins nested ones
-// and drops neutral ones. With `scaled`, the outer affine map goes too: scoring gives it back.
-void tidy(const Forest& language, bool scaled, Genome* tree);
+// and drops neutral ones. The outer affine map goes too: scoring gives it back.
+void tidy(const Forest& language, Genome* tree);
 
 }  // namespace symgrad

@@ -99,17 +99,16 @@ bool Guide<T>::look(Rng& rng, const Genome& tree) {
   if (!aimed_) aim(f);
   aimed_ = problem_.loss.kind == kLoss_squared;
   double sums[3];
-  rows_of_.centred(f, w_, y_, problem_.scaled ? weight_ : HUGE_VAL, n_, f_, sums);
+  rows_of_.centred(f, w_, y_, weight_, n_, f_, sums);
   const double f1 = sums[0];
   ff_ = sums[1];
   if (!(weight_ > 0) || !std::isfinite(f1)) return false;
   slope_ = ff_ > 1e-20 * f1 * f1 * weight_ && ff_ > 0 ? sums[2] / ff_ : 0;
-  if (!problem_.scaled) slope_ = 1;
   for (int i = 0; i < n_; ++i) r_[i] = T(double(y_[i]) - slope_ * double(f_[i]));
   return yy_ > 0;
 }
 
-// Sets the rows' weights and targets, less their mean if there is scaling. Only with losses other
+// Sets the rows' weights and targets, less their mean. Only with losses other
 // than squares do they depend on the tree's values.
 template <class T>
 void Guide<T>::aim(const T* f) {
@@ -134,7 +133,7 @@ void Guide<T>::aim(const T* f) {
     weight_ += wi;
     if (wi != 0) y1 += wi * target[size_t(i)];
   }
-  y1 = problem_.scaled ? y1 / weight_ : 0;
+  y1 /= weight_;
   for (int i = 0; i < n_; ++i) {
     const double v = w_[i] > T(0) ? target[size_t(i)] - y1 : 0;
     y_[i] = T(v);
@@ -162,7 +161,6 @@ double Guide<T>::judge(const T* v) {
   rows_of_.line(u_, J_, v, w_, y_, n_, sums);
   const double z1 = sums[0], zy = sums[1], zz = sums[2];
   work_ += 2.0 * rows_;
-  if (!problem_.scaled) return std::isfinite(zz) ? kWorst + (2 * zy - zz) / yy_ : 0;
   const double spread = zz - z1 * z1 / weight_;
   if (!(spread > 1e-9 * zz)) return 0;
   const double r2 = zy * zy / (spread * yy_);
@@ -180,7 +178,6 @@ double Guide<T>::added(const double* s) const {
 template <class T>
 double Guide<T>::swapped(const double* s) const {
   const double z1 = u1_ + s[0], zy = uy_ + s[1], zz = uu_ + 2 * s[2] + s[3];
-  if (!problem_.scaled) return std::isfinite(zz) ? kWorst * yy_ + 2 * zy - zz : 0;
   const double spread = zz - z1 * z1 / weight_;
   return spread > 1e-6 * zz ? zy * zy / spread : 0;
 }

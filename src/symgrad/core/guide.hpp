@@ -45,7 +45,6 @@ class Guide {
     double mean, norm, norm_of_square;
   };
   static constexpr int kRows = 512, kLooks = 64;
-  static constexpr double kWorst = 3;  // without a line, R2 down to -3 is worth a look
   static constexpr size_t kProductsKept = 16, kPool = 64, kBlock = 64, kPoolOfPairs = 16;
 
   bool look(Rng& rng, const Genome& tree);

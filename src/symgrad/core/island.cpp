@@ -76,8 +76,7 @@ void Credit::fade() {
 template <class T>
 Island<T>::Island(const Problem<T>& problem, const Sprout& sprout, const IslandOptions& options,
                   const Credit& credit, std::vector<Member> members, uint64_t seed, uint64_t stream)
-    : problem_{problem.language, problem.X,      problem.y,
-               problem.weight,   options.scaled, problem.loss},
+    : problem_(problem),
       options_(options),
       fits_(!sprout.whole),
       variation_(problem_.language, sprout),
@@ -152,7 +151,7 @@ Genome Island<T>::offspring(const Member& mother, Kind kind) {
     const int edits = kind == kProduct ? 1 : 1 + int(rng_.below(uint32_t(options_.chain)));
     for (int k = 0; k < edits; ++k) {
       child = kind == kProduct ? guide_.grow_by_product(rng_, child) : guide_.edit(rng_, child);
-      if (kind == kGuided) tidy(problem_.language, problem_.scaled, &child);
+      if (kind == kGuided) tidy(problem_.language, &child);
     }
     const double more = guide_.work() - before;
     work_ += more;
@@ -179,7 +178,7 @@ double Island<T>::gain(double error, int64_t size) const {
 // Judges a new tree, fits its constants if it is promising, and lets it in; returns its gain.
 template <class T>
 double Island<T>::settle(Genome genome, double parent_error) {
-  tidy(problem_.language, problem_.scaled, &genome);
+  tidy(problem_.language, &genome);
   const auto is_safe = [&](const Genome& g) {
     return options_.rules.is_safe(problem_.language, g);
   };

@@ -128,7 +128,6 @@ nb::tuple evolve(const Forest& forest, const Vector<double>& error, const Vector
               int64_t(credits.size()) == islands,
           "there must be one set of options, one sprout and one credit per island");
   for (const IslandOptions& o : options) {
-    require(o.scaled || loss.kind == kLoss_squared, "other losses than squared need scaling");
     const Rules& r = o.rules;
     require(r.functions.size() <= 64 && r.cost.size() == r.functions.size() &&
                 r.forbidden.size() == r.functions.size() &&
@@ -215,7 +214,6 @@ void bind_search(nb::module_& m) {
       .def_rw("fit_gate", &IslandOptions::fit_gate)
       .def_rw("fit_steps", &IslandOptions::fit_steps)
       .def_rw("record_steps", &IslandOptions::record_steps)
-      .def_rw("scaled", &IslandOptions::scaled)
       .def_rw("adapt", &IslandOptions::adapt)
       .def_rw("rules", &IslandOptions::rules);
   nb::class_<Loss>(m, "Loss").def(

@@ -75,11 +75,9 @@ class Islands:
         Steps of Levenberg-Marquardt, and those for a tree that is the best of its size.
     max_size, max_depth : int
         Limits on trees.
-    plain : int
-        Islands more for trees without a line, with whole numbers only, where a formula is nearly
-        exact; see `symgrad.search.plain`.
-    plain_size : int
-        Most nodes of a tree there.
+    laws : bool
+        Where a formula is nearly exact, put together laws from small trees; see
+        `symgrad.search.laws`.
     """
 
     islands: int = 4
@@ -102,8 +100,7 @@ class Islands:
     record_steps: int = 5
     max_size: int = 80
     max_depth: int = 12
-    plain: int = 4
-    plain_size: int = 25
+    laws: bool = True
 
     def __post_init__(self) -> None:
         for name in ("explore", "crossover", "pairs", "pair_work"):
@@ -114,8 +111,6 @@ class Islands:
                 raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
         if not 0 <= self.advice < np.inf:
             raise ValueError(f"advice must be a weight, not negative, got {self.advice}")
-        if self.plain < 0 or self.plain_size < 1:
-            raise ValueError(f"plain must not be negative, got {self.plain}, {self.plain_size}")
         if self.population < 2:
             raise ValueError(f"population must be at least 2, got {self.population}")
         for name in ("guided", "constants"):
@@ -162,7 +157,6 @@ def populate(
     primitives: PrimitiveSet,
     settings: Islands,
     islands: Sequence[int],
-    weights: NDArray[np.float64] | None = None,
 ) -> Forest:
     """Return random first populations for some islands, one after the other.
 
@@ -178,7 +172,6 @@ def populate(
             feature_names=data.names,
             p_constant=settings.constants[k % len(settings.constants)],
             whole=settings.whole[k % len(settings.whole)],
-            feature_weights=weights,
         )
         for k in islands
     ]
@@ -199,8 +192,6 @@ def evolve(
     seconds: float = np.inf,
     n_jobs: int | None = None,
     precise: bool = True,
-    scaled: Sequence[bool] = (True,),
-    weights: NDArray[np.float64] | None = None,
     credit: NDArray[np.float64] | None = None,
     ranges: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]] | None] = (None,),
 ) -> Evolved:
@@ -231,11 +222,6 @@ def evolve(
         Number of threads. It does not change the result, unless time runs out.
     precise : bool
         Calculate in float64. The columns may be stored in float32 either way.
-    scaled : sequence of bool
-        Whether the best line through a tree is judged, not the tree as it is; islands take these
-        in turn. Only squares can do without.
-    weights : array, optional
-        Relative probabilities of the features in random trees.
     credit : array, optional
         What an earlier call with as many islands has returned.
     ranges : sequence
@@ -250,12 +236,12 @@ def evolve(
         return [values[(k + first) % len(values)] for k in range(len(bounds) - 1)]
 
     options = [settings.options(g) for g in turns(settings.guided)]
-    for k, (island, line) in enumerate(zip(options, turns(scaled), strict=True)):
+    for k, island in enumerate(options):
         rules = (constraints or Constraints()).rules(population.primitives, data.names)
         box = ranges[k % len(ranges)]
         if box is not None:
             rules.low, rules.high = box[0].tolist(), box[1].tolist()
-        island.rules, island.scaled = rules, line
+        island.rules = rules
     members, new_bounds, best, evaluations, spent = _core.evolve(
         population._core,
         np.ascontiguousarray(error, np.float64),
@@ -266,7 +252,7 @@ def evolve(
         data.core_weights,
         (loss or Loss()).core(data.y),
         [
-            sprout(primitives, data.features, p_constant=c, whole=w, feature_weights=weights)
+            sprout(primitives, data.features, p_constant=c, whole=w)
             for c, w in zip(turns(settings.constants), turns(settings.whole), strict=True)
         ],
         options,

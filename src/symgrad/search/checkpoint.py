@@ -28,7 +28,7 @@ from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.replacing import replacing
 from symgrad.search.base import Budget, Search, State
 from symgrad.search.guided import IslandState
-from symgrad.search.plain import Plain
+from symgrad.search.laws import Laws
 from symgrad.search.presets import PRESETS
 from symgrad.tree.forest import Forest
 from symgrad.tree.names import FeatureNames
@@ -37,8 +37,11 @@ from symgrad.tree.tree import Tree
 Arrays = dict[str, NDArray[Any]]
 
 FORMAT = "symgrad checkpoint"
-VERSION = 3
+VERSION = 4
 """Of the format. States of other versions are refused: no search goes on from them bit for bit."""
+
+FOREST = ("code", "value", "offset")
+"""What a forest is made of."""
 
 INTERVAL = 30.0
 """Seconds after which the state is written in any case."""
@@ -292,7 +295,7 @@ def _described(state: State) -> tuple[dict[str, Any], Arrays]:
         "front": [list(specs) for specs in sets],
     }
     arrays: Arrays = {
-        **_packed("population", state.population),
+        **{f"population_{part}": getattr(state.population, part) for part in FOREST},
         "loss": state.loss,
         "front_code": np.concatenate([np.empty(0, np.int32), *(t.code for t in trees)]),
         "front_value": np.concatenate([np.empty(0), *(t.value for t in trees)]),
@@ -303,15 +306,9 @@ def _described(state: State) -> tuple[dict[str, Any], Arrays]:
     if isinstance(state, IslandState):
         header |= {n: getattr(state, n) for n in ("merged", "exact", "precise", "advised")}
         arrays |= {"bounds": state.bounds, "credit": state.credit}
-        if state.plain is not None:
-            header["plain"] = list(state.plain.population.primitives.specs)
-            arrays |= _packed("plain", state.plain.population)
-            arrays |= {f"plain_{n}": getattr(state.plain, n) for n in ("error", "bounds", "best")}
+        if state.laws is not None:
+            header["laws"] = state.laws.features, state.laws.most, state.laws.tried
     return header, arrays
-
-
-def _packed(name: str, forest: Forest) -> Arrays:
-    return {f"{name}_{part}": getattr(forest, part) for part in ("code", "value", "offset")}
 
 
 def _parsed(file: IO[bytes]) -> tuple[dict[str, Any], Arrays]:
@@ -328,11 +325,8 @@ def _parsed(file: IO[bytes]) -> tuple[dict[str, Any], Arrays]:
 
 def _state(header: dict[str, Any], arrays: Arrays, names: FeatureNames) -> State:
     """Return the state that `_described` took apart."""
-
-    def forest(name: str) -> Forest:
-        code, value, offset = (arrays[f"{name}_{part}"] for part in ("code", "value", "offset"))
-        return Forest(code, value, offset, PrimitiveSet(header[name]), names)
-
+    code, value, offset = (arrays[f"population_{part}"] for part in FOREST)
+    population = Forest(code, value, offset, PrimitiveSet(header["population"]), names)
     rng = np.random.default_rng()
     rng.bit_generator.state = header["rng"]
     sets = [PrimitiveSet(specs) for specs in header["front"]]
@@ -343,21 +337,18 @@ def _state(header: dict[str, Any], arrays: Arrays, names: FeatureNames) -> State
         tree = Tree(code, value, sets[chosen], names)
         front.best[len(tree.feature_indices), tree.size] = Entry(tree, float(loss))
     common = (
-        rng, forest("population"), arrays["loss"], front,
+        rng, population, arrays["loss"], front,
         header["evaluations"], header["iterations"], header["seconds"],
     )  # fmt: skip
     if header["kind"] != IslandState.__name__:
         return State(*common)
-    plain = None
-    if "plain" in header:
-        plain = Plain(forest("plain"), *(arrays[f"plain_{n}"] for n in ("error", "bounds", "best")))
     return IslandState(
         *common,
         arrays["bounds"],
         header["merged"],
         header["exact"],
         header["precise"],
-        plain,
         arrays["credit"],
         header["advised"],
+        laws=Laws(*header["laws"]) if "laws" in header else None,
     )

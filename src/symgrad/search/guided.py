@@ -24,7 +24,7 @@ from symgrad.evolution.islands import Islands, evolve, populate
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.search.advice import Advice, affordable, ask
 from symgrad.search.base import Budget, Search, State
-from symgrad.search.plain import Plain, step
+from symgrad.search.laws import WORDS, Laws
 from symgrad.search.prune import length
 from symgrad.search.safety import Ranges, box, credible, is_safe, law, safe_ones
 from symgrad.tree.forest import Forest
@@ -42,10 +42,10 @@ PATIENCE = 3
 """Iterations that the search goes on for after an exact formula was found."""
 
 NEARLY_EXACT = 1e-3
-"""Error (1 - R2) below which a law in whole numbers is looked for."""
+"""Error (1 - R2) below which laws are looked for."""
 
-HARDLY_BETTER = 1e-6
-"""Error below which other formulas get a fourth of the iterations only."""
+OFFERED = 100
+"""Laws that are taken from one look, the smallest ones."""
 
 ASKED = 0.1
 """Share of the budget after which other models are asked for advice."""
@@ -71,24 +71,24 @@ class IslandState(State):
         Iterations since an exact formula was found.
     precise : bool
         Whether errors are those of float64.
-    plain : Plain, optional
-        The islands that look for a law in whole numbers, once there are some.
     credit : array
         What each kind of offspring has cost and brought, by island.
     advised : bool, optional
         Whether rows are made up by other models' advice, once these were asked.
     advice : Advice, optional
         That advice; it is asked for again where it is missing.
+    laws : Laws, optional
+        The search for laws, once it has begun.
     """
 
     bounds: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
     merged: bool = False
     exact: int = 0
     precise: bool = False
-    plain: Plain | None = None
     credit: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
     advised: bool | None = None
     advice: Advice | None = None
+    laws: Laws | None = None
 
 
 @dataclass(frozen=True)
@@ -130,11 +130,8 @@ class GuidedDGP(Search):
         state, ranges = self.safe_island(state, data)
         seconds = budget.searching - state.seconds
         best = state.front.most_accurate if self.loss.name == "squared" else None
-        error = best.loss if best is not None and self.islands.plain else np.inf
-        if error < NEARLY_EXACT:
-            state = self.step_plainly(state, data, self.generations(state, budget), seconds)
-        if error < HARDLY_BETTER and state.iterations % 4:
-            return self.counted(state, data.rows)
+        if best is not None and best.loss < NEARLY_EXACT and not state.exact:
+            state = self.look_for_laws(state, data, budget)
         evolved = evolve(
             state.rng,
             state.population[old:],
@@ -217,24 +214,26 @@ class GuidedDGP(Search):
         left = (budget.evaluations - state.evaluations) // count
         return min(self.islands.generations, max(1, left))
 
-    def step_plainly(
-        self, state: IslandState, data: Dataset, generations: int, seconds: float
-    ) -> IslandState:
-        """Let the plain islands evolve."""
-        plain, evolved = step(
-            state.rng,
-            state.plain,
-            state.front,
-            data,
-            self.primitives,
-            replace(self.islands, generations=generations),
-            self.constraints,
-            seconds,
-            self.n_jobs,
-        )
-        if evolved.best is not None:
-            state.front.offer(evolved.best, evolved.best_error)
-        return replace(state, plain=plain, evaluations=state.evaluations + evolved.evaluations)
+    def look_for_laws(self, state: IslandState, data: Dataset, budget: Budget) -> IslandState:
+        """Offer the front the laws that two or three small trees make."""
+        left = np.inf if budget.evaluations is None else budget.evaluations - state.evaluations
+        laws = state.laws or Laws.of(state.front, int(min(WORDS, left // 2)))
+        if laws.over or not self.islands.laws:
+            return state
+        found, evaluations = laws.step(data, self.primitives)
+        allowed = [
+            tree
+            for tree in sorted(found, key=lambda tree: tree.size)[:OFFERED]
+            if tree.size <= self.islands.max_size
+            and tree.depth <= self.islands.max_depth
+            and self.constraints.allow(tree, data.X)
+        ]
+        if allowed:
+            fitted = fit_constants(
+                Forest.of(allowed), data, steps=0, dtype=np.float64, n_jobs=self.n_jobs
+            )
+            state.front.offer(fitted.forest, fitted.error)
+        return replace(state, laws=laws, evaluations=state.evaluations + evaluations)
 
     def counted(self, state: IslandState, rows: int) -> IslandState:
         """Return the state after an iteration; note whether an exact formula is there."""
