@@ -264,8 +264,7 @@ def islands(path: Path) -> None:
     for k in range(2):
         later = (settings.explore + 0.02, 5.25 - 1.5 * k, 0.98 - settings.explore, 1.1)
         box(ax, *later, BLUE, f"the trees of all, {words[k + 1]}")
-    label = f"{settings.plain} plain islands, for laws in whole numbers"
-    label += f": once the error is below {NEARLY_EXACT}"
+    label = f"laws, looked up: once the error is below {NEARLY_EXACT}"
     box(ax, 0.3, 1.9, 0.7, 0.76, RED, label)
     ax.set(xlim=(0, 1), ylim=(1.6, 6.9), yticks=[], xlabel="share of the budget")
     ax.set_xticks([0, settings.explore, 1], ["0", f"{settings.explore:.0%}", "100%"])

@@ -55,8 +55,8 @@ LARGE = 20_000_000
 LONG = 50_000
 """Rows from which the default search sees so many, drawn at random; constants are fitted to all."""
 
-RESERVE, LONGEST_RESERVE = 0.15, 0.6
-"""Share of the time limit that is left for what comes after the search, and most seconds."""
+RESERVE, MOST, PER_ROW = 0.15, 0.6, 2e-5
+"""Share of the time limit left for what comes after the search; most seconds, more by rows."""
 
 MERGE_LIMIT = 1_000_000
 """Numbers in X up to which equal rows are merged, and sparse matrices made dense."""
@@ -198,8 +198,9 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
             File that the state of the search is written to, and that it goes on from if it is
             there: with `max_evaluations`, bit for bit as if it had not been interrupted.
         """
-        search, budget = self._search(), self._budget()
+        search = self._search()
         whole = exact = self._checked(X, y, sample_weight, search)
+        budget = self._budget(whole.rows)
         assert exact.y is not None
         self._fallback = float(np.average(exact.y, weights=exact.weights))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -226,7 +227,7 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         spare = list[Formula]()
         if default:
-            prune(state.front, seen, default.loss, self.n_jobs, budget.left(state))
+            prune(state.front, seen, default.loss, self.n_jobs, budget.left(state) / 2)
             spare = in_units(shelter(state, data, default))
         made = in_units(state.front if default else state.front.lean())
         found, how = by_size(made), self.model_selection or "balanced"
@@ -341,7 +342,7 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
             search, **{part: replace(getattr(search, part), max_size=int(self.max_size))}
         )
 
-    def _budget(self) -> Budget:
+    def _budget(self, rows: int = 0) -> Budget:
         for name in ("max_evaluations", "time_limit"):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, Real) and float(value) > 0):
@@ -350,7 +351,7 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if evaluations is None and self.time_limit is None:
             evaluations = DEFAULT_EVALUATIONS[self.preset]
         target = 0.0 if self.preset == "paper" else None  # the default asks for more than that
-        reserve = min(RESERVE * (self.time_limit or 0.0), LONGEST_RESERVE)
+        reserve = min(RESERVE * (self.time_limit or 0.0), MOST + PER_ROW * min(rows, LONG))
         return Budget(evaluations, self.time_limit, target=target, reserve=reserve)
 
     @staticmethod
