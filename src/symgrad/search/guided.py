@@ -130,7 +130,7 @@ class GuidedDGP(Search):
         state, ranges = self.safe_island(state, data)
         seconds = budget.searching - state.seconds
         best = state.front.most_accurate if self.loss.name == "squared" else None
-        if best is not None and best.loss < NEARLY_EXACT and not state.exact:
+        if best is not None and best.loss < NEARLY_EXACT:
             state = self.look_for_laws(state, data, budget)
         evolved = evolve(
             state.rng,
