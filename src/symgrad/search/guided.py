@@ -41,8 +41,11 @@ EXACT = 1e-14
 PATIENCE = 3
 """Iterations that the search goes on for after an exact formula was found."""
 
-NEARLY_EXACT = 1e-3
+NEARLY_EXACT = 1e-4
 """Error (1 - R2) below which laws are looked for."""
+
+GOOD_ENOUGH = 1e-3
+"""Error below which no advice is asked for."""
 
 OFFERED = 100
 """Laws that are taken from one look, the smallest ones."""
@@ -322,7 +325,7 @@ class GuidedDGP(Search):
             return state, data
         best = min(length(e, data, self.loss) for e in self.fitted(state.front, data, steps=0))
         error, advice = float(np.exp(best / data.rows)), state.advice
-        useful = self.islands.advice > 0 and self.loss.name == "squared" and error > NEARLY_EXACT
+        useful = self.islands.advice > 0 and self.loss.name == "squared" and error > GOOD_ENOUGH
         if useful and affordable(data, budget.searching):
             advice = advice or ask(data, self.islands.advice, self.n_jobs)
             if advice.error <= min(error, LITTLE):
