@@ -108,8 +108,8 @@ bool Guide<T>::look(Rng& rng, const Genome& tree) {
   return yy_ > 0;
 }
 
-// Sets the rows' weights and targets, less their mean. Only with losses other
-// than squares do they depend on the tree's values.
+// Sets the rows' weights and targets, less their mean. Only with losses other than squares do they
+// depend on the tree's values.
 template <class T>
 void Guide<T>::aim(const T* f) {
   const double* y = problem_.y + row_;

@@ -22,7 +22,7 @@ struct IslandOptions {
   int chain = 3;            // most guided edits in a row
   double fit_gate = 1.1;    // constants are fitted if the error is below this times the parent's
   int fit_steps = 2, record_steps = 5;
-  bool adapt = true;   // shares follow what has paid
+  bool adapt = true;  // shares follow what has paid
   Rules rules;
 };
 

@@ -133,7 +133,8 @@ class GuidedDGP(Search):
         state, ranges = self.safe_island(state, data)
         seconds = budget.searching - state.seconds
         best = state.front.most_accurate if self.loss.name == "squared" else None
-        if best is not None and best.loss < NEARLY_EXACT:
+        hidden = state.laws is not None or not state.exact  # none was found without looking
+        if best is not None and best.loss < NEARLY_EXACT and hidden:
             state = self.look_for_laws(state, data, budget)
         evolved = evolve(
             state.rng,
