@@ -305,7 +305,6 @@ def choice(path: Path) -> None:
     left.legend(frameon=False, fontsize=9)
     right.plot(size, [f.length for f in found], "o-", color=BLUE, markersize=4, lw=1)
     right.plot(chosen.tree.size, chosen.length, "D", color=RED, markersize=8)
-    # A formula with a row all to itself is off the chart.
     right.set(ylabel="description length", ylim=(1.15 * chosen.length, -0.15 * chosen.length))
     for panel in (left, right):
         panel.set_xlabel("size (nodes)")
