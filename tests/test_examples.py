@@ -16,7 +16,10 @@ EXAMPLES = {
         "--splits 1 --evaluations 1200 --restarts 1 --permutations 1",
         ("With the status", "Genes alone", "R2 on 1 held-out quarters", "y shuffled 1 times"),
     ),
-    "tecator": ("--evaluations 5000 --restarts 1", ("channel", "on held-out rows", " ~ ")),
+    "tecator": (
+        "--evaluations 5000 --restarts 1",
+        ("channel", "on held-out rows", "share_exchangeable"),
+    ),
 }
 
 
