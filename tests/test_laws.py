@@ -100,6 +100,12 @@ def test_functions_that_are_not_allowed_are_not_used():
     assert {p for tree in found for p in tree.primitives.names} <= {"sin", "add", "mul"}
 
 
+def test_a_fit_with_functions_of_two_arguments_alone_finds_its_law():
+    table = data("x0*x1/(x0 + x2) + x1", rows=60, features=3, low=1.0)
+    est = DGPRegressor(primitives=["+", "-", "*", "/"], max_evaluations=100_000, random_state=0)
+    assert est.fit(table.X, table.y).score(table.X, table.y) > 1 - 1e-12
+
+
 def fitted(formula, features=1, n_jobs=1, **kwargs):
     table = data(formula, rows=20, features=features)
     est = DGPRegressor(max_evaluations=300_000, random_state=0, n_jobs=n_jobs, **kwargs)

@@ -28,6 +28,15 @@ def test_words_are_all_small_trees_that_differ():
         assert not same.any()
 
 
+@pytest.mark.parametrize("symbols", [["+", "*"], ["+", "-", "*", "/"], ["sin"]])
+def test_any_functions_make_words(symbols):
+    X = np.random.default_rng(0).uniform(0.5, 1.5, size=(16, 2))
+    words = Words(X, [0, 1], PrimitiveSet(symbols), most=500)
+    odd = set(range(1, 2 * len(words.size), 2))
+    assert words.size.max() >= 5
+    assert "sin" in symbols or set(words.size.tolist()) <= odd
+
+
 @pytest.mark.parametrize(
     ("formula", "free", "size"),
     [

@@ -49,15 +49,15 @@ class Words:
         self._first = [0]  # word of each size, from size 1 on
         leaves = [(~j, -1, -1) for j in features] + [(CONSTANT, -1, -1)]
         self._add(np.array(leaves), np.vstack([X.T, np.ones(len(X))]), most)
-        while self._first[-1] > self._first[-2] and len(self.size) < most:
-            parts = self._next()
+        while self._first[-1] > self._first[-3:][0] and len(self.size) < most:
+            parts = self._next()  # with no function of one argument, every other size has none
             if len(parts) > 3 * most:
                 parts = parts[np.sort(rng.choice(len(parts), 3 * most, replace=False))]
             self._add(parts, self._values(parts), most)
 
     def _next(self) -> NDArray[np.int64]:
         """Return all trees one node larger than the largest words."""
-        size, found = len(self._first), []
+        size, found = len(self._first), [np.empty((0, 3), np.int64)]
         for code in self.primitives.codes:
             primitive = self.primitives[code]
             if primitive.arity == 1:
