@@ -92,3 +92,21 @@ def test_bad_input():
         fit_constants(Forest.from_strings(["x0"]), Dataset(np.ones((3, 1))))
     with pytest.raises(ValueError, match="steps"):
         fit_constants(Forest.from_strings(["x0"]), noisy(), steps=-1)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("outer", ["3*({}) + 7", "-2*(1.5*({}) + 4) + 7"])
+def test_constants_that_only_the_line_could_tell_are_no_hindrance(dtype, outer):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    data = Dataset(X, np.sin(1.3 * X[:, 0]) + 0.5 * X[:, 1] * X[:, 2], dtype=dtype)
+    tree = Tree.parse(outer.format("sin(1*x0) + 0.2*(x1*x2)"))
+    assert fit_constants(Forest.of([tree]), data, steps=50).error[0] < 1e-10
+
+
+def test_there_may_be_dozens_of_constants():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 40))
+    tree = Tree.parse(" + ".join(f"1*x{j}" for j in range(40)))
+    data = Dataset(X, X @ rng.normal(size=40), dtype=np.float64)
+    assert fit_constants(Forest.of([tree]), data).error[0] < 1e-12

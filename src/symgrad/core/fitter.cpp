@@ -7,6 +7,10 @@ namespace symgrad {
 
 namespace {
 
+// Part of a slope's square that must be left when the line is projected out.
+template <class T>
+constexpr double kLeft = sizeof(T) == 4 ? 1e-6 : 1e-12;
+
 // Solves A x = b for a symmetric positive definite A (row-major, overwritten); false if it is not.
 bool solve(std::vector<double>* A, std::vector<double>* b, int n) {
   double* a = A->data();
@@ -103,6 +107,7 @@ void Fitter<T>::normal_equations(const Genome& tree, const std::vector<int64_t>&
   const auto& rows_of = row_kernels<T>();
   std::vector<double> sum(size_t(c), 0), with_f(size_t(c), 0);
   hessian_.assign(size_t(c * c), 0);
+  idle_.assign(size_t(c), false);
   descent_.assign(size_t(c), 0);
   const bool squared = problem_.loss.kind == kLoss_squared;
   double sums[5] = {};
@@ -155,12 +160,22 @@ void Fitter<T>::normal_equations(const Genome& tree, const std::vector<int64_t>&
     descent_[size_t(k)] -= sum[size_t(k)] * r1 / weight;
     if (spread > 0) descent_[size_t(k)] -= with_f[size_t(k)] * rf / spread;
   }
-  for (int k = 0; k < c; ++k)
+  for (int k = 0; k < c; ++k) {
+    double& own = hessian_[size_t(k * c + k)];
+    const double before = own;
     for (int l = 0; l <= k; ++l) {
       double& h = hessian_[size_t(k * c + l)];
       h -= sum[size_t(k)] * sum[size_t(l)] / weight;
       if (spread > 0) h -= with_f[size_t(k)] * with_f[size_t(l)] / spread;
     }
+    idle_[size_t(k)] = !(own > kLeft<T> * before);
+  }
+  // A constant that only the line could tell stays; what is left of it is rounding.
+  for (int k = 0; k < c; ++k) {
+    if (idle_[size_t(k)]) descent_[size_t(k)] = 0;
+    for (int l = 0; l <= k; ++l)
+      if (idle_[size_t(k)] || idle_[size_t(l)]) hessian_[size_t(k * c + l)] = k == l;
+  }
 }
 
 template <class T>

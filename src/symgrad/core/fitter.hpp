@@ -41,7 +41,7 @@ class Fitter {
   int64_t evaluations() const { return evaluations_; }
 
  private:
-  static constexpr int kMaxConstants = 24;
+  static constexpr int kMaxConstants = 64;
   static constexpr int64_t kFirstRows = 256;
   Judged judge_by_loss();
   void normal_equations(const Genome& tree, const std::vector<int64_t>& at, const Judged& now,
@@ -53,6 +53,7 @@ class Fitter {
   double total_ = 0;  // weighted loss of the best constant
   int64_t evaluations_ = 0;
   std::vector<double> hessian_, descent_;
+  std::vector<bool> idle_;
   Scratch<T> residual_, weighted_, predictions_;
 };
 
