@@ -5,7 +5,9 @@
 Test R2 of the lasso (cross-validated), of symgrad, and of symgrad's formula of least description
 length, whether a sum of features predicts better or not. The tables are scikit-learn's diabetes
 data (75/25 splits) and sums of k of d normal features with normal factors, n rows, and noise of so
-many deviations of the sum; tested on 1,000 fresh rows with noise.
+many deviations of the sum; tested on 1,000 fresh rows with noise. "equal" factors are all 1; "and a
+product" adds one of two further features, with the deviation of the sum; "in blocks" features are
+correlated, by 0.5 in tens.
 """
 
 from __future__ import annotations
@@ -24,26 +26,37 @@ from sklearn.preprocessing import StandardScaler
 
 from symgrad import DGPRegressor
 
-TABLES = {
+TABLES: dict[str, tuple[Any, ...] | None] = {
     "diabetes": None,
     "3 of 50, n = 200, noise 0.5": (3, 50, 200, 0.5),
     "10 of 50, n = 200, noise 0.5": (10, 50, 200, 0.5),
     "20 of 50, n = 200, noise 0.5": (20, 50, 200, 0.5),
     "20 of 50, n = 1000, noise 0.5": (20, 50, 1000, 0.5),
     "40 of 100, n = 500, noise 0.7": (40, 100, 500, 0.7),
+    "60 of 1000, n = 600, noise 0.3": (60, 1000, 600, 0.3),
+    "40 equal of 300, n = 400, noise 0.6": (40, 300, 400, 0.6, "equal"),
+    "30 of 300 and a product, n = 400, noise 0.5": (30, 300, 400, 0.5, "and a product"),
+    "100 of 400 in blocks, n = 300, noise 0.5": (100, 400, 300, 0.5, "in blocks"),
 }
+BLOCK = 10
 
 
-def table(made: tuple[int, int, int, float] | None, seed: int) -> Any:
+def table(made: tuple[Any, ...] | None, seed: int) -> Any:
     """Return training and test rows, features and targets."""
     if made is None:
         return train_test_split(*load_diabetes(return_X_y=True), random_state=seed)
-    k, d, n, noise = made
+    k, d, n, noise, *kind = made
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n + 1000, d))
+    if "in blocks" in kind:
+        X = (X + np.repeat(rng.normal(size=(len(X), d // BLOCK)), BLOCK, axis=1)) / np.sqrt(2)
     factors = np.zeros(d)
-    factors[rng.choice(d, k, replace=False)] = rng.normal(size=k)
+    used = rng.choice(d, k, replace=False)
+    factors[used] = 1.0 if "equal" in kind else rng.normal(size=k)
     z = X @ factors
+    if "and a product" in kind:
+        one, other = np.flatnonzero(factors == 0)[:2]
+        z += z.std() * X[:, one] * X[:, other]
     y = z + noise * z.std() * rng.normal(size=len(z))
     return X[:n], X[n:], y[:n], y[n:]
 

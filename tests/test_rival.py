@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from symgrad import Dataset, DGPRegressor
+from symgrad import Dataset, DGPRegressor, Tree
 from symgrad.estimator import contest
 from symgrad.evolution.constraints import Constraints
 from symgrad.rival import held_out
@@ -89,18 +89,66 @@ def test_sums_keep_to_the_rules():
     assert set(est.tree_.features) <= set(left)
 
 
+def relative(found, target):
+    """Return errors in parts of those of the mean."""
+    return found.weights @ found.errors / (found.weights.sum() * np.var(target))
+
+
 def test_held_out_errors_are_those_of_fresh_rows():
     X, y = small_effects(2000, 10)
-    count, error = held_out(Dataset(X, y, dtype=np.float64), 10)
-    assert 5 <= count <= 10
-    assert error == pytest.approx(0.2, abs=0.03)
+    found = held_out(Dataset(X, y, dtype=np.float64), None, 10, True)
+    assert 4 <= found.terms <= 10
+    assert relative(found, y) == pytest.approx(0.2, abs=0.03)
     weights = np.random.default_rng(2).uniform(0.5, 1.5, size=2000)
-    weighed = held_out(Dataset(X, y, weights=weights, dtype=np.float64), 10)
-    assert weighed[1] == pytest.approx(0.2, abs=0.03)
-    assert weighed[1] != error
+    weighed = held_out(Dataset(X, y, weights=weights, dtype=np.float64), None, 10, True)
+    assert relative(weighed, y) == pytest.approx(0.2, abs=0.03)
+    assert relative(weighed, y) != relative(found, y)
+
+
+def test_a_formula_is_told_from_what_it_leaves():
+    X, y = small_effects(500, 10)
+    data = Dataset(X, np.exp(X[:, 0]) + 0.2 * y, dtype=np.float64)
+    base = Tree.parse("2*exp(1*x0)", data.names)
+    alone, added = (held_out(data, b, 10, True) for b in (None, base))
+    assert added.terms >= 4
+    assert added.gain(added.before) > 5
+    assert added.gain(alone.errors) > 3
+    assert alone.gain(added.errors) == -added.gain(alone.errors)
 
 
 def test_a_target_with_hardly_any_values():
     X = np.random.default_rng(0).normal(size=(40, 5))
-    assert held_out(Dataset(X, np.zeros(40)), 3) == (0, 1.0)
-    assert np.isfinite(held_out(Dataset(X, np.eye(40)[7]), 3)[1])
+    none = held_out(Dataset(X, np.zeros(40)), None, 3, True)
+    assert (none.terms, none.errors.max(), none.gain(none.before)) == (0, 0.0, 0.0)
+    assert np.isfinite(held_out(Dataset(X, np.eye(40)[7]), None, 3, True).errors).all()
+    assert held_out(Dataset(X, X[:, 0]), None, 0, True).terms == 0
+
+
+def test_small_effects_are_added_to_a_formula(monkeypatch):
+    def table(rows, seed):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(rows, 40))
+        return X, 0.25 * X[:, 5:30].sum(axis=1) + 2 * X[:, 0] * X[:, 1] + rng.normal(size=rows)
+
+    X, y = table(200, 0)
+    X_test, y_test = table(1000, 1)
+    est = fitted(X, y)
+    monkeypatch.setattr("symgrad.estimator.contest", lambda chosen, *_: chosen)
+    alone = fitted(X, y)
+    assert {"x0", "x1"} <= set(est.tree_.features)
+    assert len(est.tree_.features) > len(alone.tree_.features) + 5
+    assert est.score(X_test, y_test) > alone.score(X_test, y_test) + 0.05
+
+
+def test_effects_of_which_none_is_sure_and_all_are_certain():
+    def table(rows, seed):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(rows, 100))
+        return X, 0.2 * X[:, :40].sum(axis=1) + 0.8 * rng.normal(size=rows)
+
+    X, y = table(400, 0)
+    X_test, y_test = table(1000, 1)
+    est = fitted(X, y)
+    assert est.score(X_test, y_test) > 0.5
+    assert est.tree_.size > 120  # nothing bounds it
+    assert fitted(X, y, max_size=80).tree_.size <= 82

@@ -77,11 +77,11 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         squares only.
     max_size : int, optional
         Most nodes of a formula in the search, constants counted, the outer line and the
-        features' units not; by default 80 (the paper preset: 50).
+        features' units not; by default 80 (the paper preset: 50), and more for sums that need it.
     model_selection : {"balanced", "accurate", "simple"}, optional
-        Which formula becomes the model: the one of least description length, or a sum of features
-        where that predicts left-out rows better (by default); the one of least error (the paper's
-        choice); or the smallest that explains 95 % of what the balanced one does.
+        Which formula becomes the model: the one of least description length, with a sum of features
+        or replaced by it where left-out rows ask for it (by default); the one of least error (the
+        paper's choice); or the smallest that explains 95 % of what the balanced one does.
     constraints : Constraints, optional
         What formulas of the default preset may be: nesting, costs, features, directions.
     max_evaluations : int, optional
@@ -225,15 +225,15 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
             made = formulas(entries, data, exact, loss, constraints, self.n_jobs, wider)
             return [replace(f, tree=f.tree.renamed(names)) for f in made] if gone else made
 
-        spare = list[Formula]()
         if default:
             prune(state.front, seen, default.loss, self.n_jobs, budget.left(state) / 2)
-            spare = in_units(shelter(state, data, default))
+        spare = in_units(shelter(state, data, default)) if default else []
         made = in_units(state.front if default else state.front.lean())
         found, how = by_size(made), self.model_selection or "balanced"
         chosen = choose(made + spare, how, whole, constraints.margin, loss)
         if default and how == "balanced":
-            chosen = contest(chosen, whole, exact, data, default, in_units)
+            bounded = (self.max_size, self.islands) != (None, None)
+            chosen = contest(chosen, whole, exact, default, wider, bounded)
         if chosen not in found:
             found = sorted([*found, chosen], key=lambda f: f.tree.size)
         scores = validation([f.tree for f in found], whole, loss, self.n_jobs)

@@ -87,6 +87,7 @@ def formulas(
     constraints: Constraints | None = None,
     n_jobs: int | None = None,
     wider: Dataset | None = None,
+    steps: int = POLISH,
 ) -> list[Formula]:
     """Return the front in the units of `exact`, from small to large.
 
@@ -109,6 +110,8 @@ def formulas(
     wider : Dataset, optional
         `exact` with made-up rows, if the search had some: constants are fitted to these, too, and
         lengths told by them.
+    steps : int
+        Steps of fitting constants.
     """
     constraints = constraints or Constraints()
     judge = Judge(exact, loss or Loss(), fitted=loss is not None, wider=wider)
@@ -130,7 +133,7 @@ def formulas(
     found = [judge.constant(t.primitives for t in lifted)]
     if lifted:
         fitted = fit_constants(
-            Forest.of(lifted), wider or exact, loss=loss, steps=POLISH, dtype=np.float64,
+            Forest.of(lifted), wider or exact, loss=loss, steps=steps, dtype=np.float64,
             n_jobs=n_jobs,
         )  # fmt: skip
         for k, tree in enumerate(fitted.forest):

@@ -1,93 +1,196 @@
-"""The chosen formula against a plain sum of features, on rows that neither was fitted to."""
+"""The chosen formula against sums of features, and with one more, on rows they are not fitted to.
+
+Where many features have small effects, none may be worth its words, and the formula of least
+description length leaves out what together matters. Sums are plain enough to be tried without a
+search: whatever rows are left out, a new one is made of the others.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from symgrad.data.dataset import Dataset
+from symgrad.data.loss import Loss
 from symgrad.evolution.front import Entry
-from symgrad.model import Formula, is_law
+from symgrad.model import Formula, formulas, is_law
 from symgrad.search.guided import GuidedDGP
 from symgrad.search.sums import matching, sums
-from symgrad.validation import FOLDS, folds, validation
+from symgrad.tree.forest import Forest
+from symgrad.tree.tree import Tree
+from symgrad.validation import FOLDS, folds, narrow, predicted
 
+Array = NDArray[np.float64]
 LARGE = 20_000_000
 """Numbers in X from which there is no contest."""
 
-FOUND_IN_NOISE = 0.2
+FOUND_IN_NOISE = 0.4
 """By how much a formula's errors on left-out rows are too small, in nats of its words per row."""
 
-SHORTER = 0.5
+SURE = 1.5
+"""Standard errors by which a sum alone must be better than a formula."""
+
+CERTAIN = 4.0
+"""Standard errors by which it must be better than the best constant."""
+
+SHORTER = 1.0
 """A shorter sum is taken if its errors are larger by less than so many standard errors."""
 
+LONGEST = 60
+"""Most terms of a sum, where nothing bounds the size of formulas."""
 
-ALIKE = 1 - 1e-6
-"""A sum of the same features must have fewer errors than that."""
+LONGER = 0.95
+"""Part of the errors of a sum of usual size that a longer one may have left."""
+
+SHRINKAGE = (0.0, 0.01, 0.03, 0.1, 0.3)
+"""How sums are fitted; see `symgrad.search.sums.matching`."""
 
 
 def contest(
     chosen: Formula,
     whole: Dataset,
     exact: Dataset,
-    data: Dataset,
     search: GuidedDGP,
-    in_units: Callable[[Iterable[Entry]], list[Formula]],
+    wider: Dataset | None,
+    bounded: bool,
 ) -> Formula:
-    """Return the chosen formula, or a sum of features that predicts other rows better.
+    """Return the chosen formula, one with a sum of features added, or such a sum alone.
 
-    Where many features have small effects, none may be worth its words, and the formula of least
-    description length leaves out what together matters. Of five parts of the rows each is
-    predicted by sums that are made of the other four, features and factors. If their errors are
-    smaller than those of the formula, with its constants fitted to the same rows, and its shape,
-    which comes from all rows, charged with what a search finds in noise, a sum of as many features
-    takes its place. Constants, laws, and losses other than squares are not contested.
+    Of five parts of the rows each is predicted by what is made of the other four: sums, features
+    and factors, and the formula with its constants. What predicts best is taken; the shape of the
+    formula, which comes from all rows, is charged with what a search finds in noise. Sums make
+    formulas no larger than the search does, unless that leaves out a lot. Laws, and losses other
+    than squares, are not contested.
 
     Parameters
     ----------
     chosen : Formula
         In the units of `whole`.
-    whole, exact, data : Dataset
-        As the user gave it, with the features that may be used, and as it was searched.
+    whole, exact : Dataset
+        As the user gave it, and with the features that may be used.
     search : GuidedDGP
         What formulas may be.
-    in_units : function
-        Makes formulas of what was found on `data`.
+    wider : Dataset, optional
+        `exact` with made-up rows, if the search had some.
+    bounded : bool
+        Whether the user has set the size of formulas.
     """
-    most = (search.islands.max_size + 1) // 4
-    if chosen.constant or is_law(chosen, whole) or search.loss.name != "squared":
+    largest = search.islands.max_size
+    if is_law(chosen, whole) or search.loss.name != "squared":
         return chosen
-    if not most or not {"add", "mul"} <= set(search.primitives.functions):
+    if largest < 3 or not {"add", "mul"} <= set(search.primitives.functions):
         return chosen
     if exact.rows * exact.features > LARGE or exact.rows < 2 * FOLDS:
         return chosen
-    count, error = held_out(exact, most)
-    own = 1 - validation([chosen.tree], whole, search.loss, search.n_jobs)[0]
-    if not count or not error < own * math.exp(FOUND_IN_NOISE * chosen.words / exact.rows):
-        return chosen
-    formula = in_units([Entry(sums(search.primitives, data, count)[-1], 0.0)])[-1]
-    alike = set(formula.tree.features) == set(chosen.tree.features)
-    return chosen if formula.constant or (alike and error > ALIKE * own) else formula
+    tree = chosen.tree.renamed(exact.names)
+    alone = held_out(exact, None, (largest + 1) // 4, bounded)
+
+    def made(base: Tree | None, how: HeldOut) -> Formula:
+        if base is None:
+            more = sums(search.primitives, exact, how.terms, how.shrinkage)[-1]
+        else:
+            left = exact.with_target(exact.y - base.evaluate(exact.X, dtype=np.float64))
+            more = sums(base.primitives, left, how.terms, how.shrinkage)[-1]
+            code = [*base.code, *more.code, base.primitives.functions["add"]]
+            more = Tree(code, [*base.value, *more.value, 0.0], base.primitives, base.names)
+        formula = formulas(
+            [Entry(more, 0.0)],
+            exact,
+            exact,
+            search.loss,
+            search.constraints,
+            search.n_jobs,
+            wider,
+            0,
+        )[-1]
+        return (
+            chosen if formula.constant else replace(formula, tree=formula.tree.renamed(whole.names))
+        )
+
+    if chosen.constant:
+        return made(None, alone) if alone.terms and alone.gain(alone.before) > CERTAIN else chosen
+    added = held_out(exact, tree, max(0, largest - tree.size) // 4, bounded, search.n_jobs)
+    charged = added.errors * math.exp(FOUND_IN_NOISE * chosen.words / exact.rows)
+    if alone.terms and alone.gain(charged) > SURE:
+        return made(None, alone)
+    return made(tree, added) if added.terms else chosen
 
 
-def held_out(data: Dataset, most: int) -> tuple[int, float]:
-    """Return how many terms a sum needs, and its error on rows left out, relative to the mean's."""
+@dataclass(frozen=True)
+class HeldOut:
+    """What sums do on rows that they are not fitted to.
+
+    Attributes
+    ----------
+    terms : int
+        How many are needed.
+    shrinkage : float
+        How they are fitted.
+    errors, before : array
+        Squared errors by row, with these terms and with none.
+    weights : array
+        Of the rows.
+    """
+
+    terms: int
+    shrinkage: float
+    errors: Array
+    before: Array
+    weights: Array
+
+    def gain(self, others: Array) -> float:
+        """Return how much smaller the errors are than others, in standard errors of that."""
+        more = others - self.errors
+        mean = self.weights @ more / self.weights.sum()
+        noise = np.sqrt(self.weights @ (more - mean) ** 2 / self.weights.sum() / len(more))
+        return float(mean / noise) if noise > 0 else 0.0
+
+
+def held_out(
+    data: Dataset, base: Tree | None, most: int, bounded: bool, n_jobs: int | None = None
+) -> HeldOut:
+    """Return what sums do best on rows that they are not fitted to, added to a formula or alone.
+
+    There are more terms than `most` only if nothing bounds them, and these do much better.
+    """
+    longest = most if bounded else max(most, LONGEST)
     rows, fold = folds(data)
-    errors, weights = np.zeros((most + 1, len(rows))), np.ones(len(rows))
+    data = data.subset(rows)
+    assert data.y is not None
+    weights = np.ones(data.rows) if data.weights is None else data.weights
+    errors = np.zeros((len(SHRINKAGE), longest + 1, data.rows))
     for k in range(FOLDS):
-        rest, held = data.subset(rows[fold != k]), data.subset(rows[fold == k])
-        assert rest.y is not None
-        mean = np.full((1, held.rows), np.average(rest.y, weights=rest.weights))
-        predictions = np.concatenate([mean, matching(rest, most).predict(held)])
-        lost = (predictions - held.y) ** 2
-        errors[:, fold == k] = np.pad(lost, ((0, most + 1 - len(lost)), (0, 0)), "edge")
-        weights[fold == k] = 1.0 if held.weights is None else held.weights
+        held = fold == k
+        rest = data.with_weights(np.where(held, 0.0, weights))
+        known = explained(base, rest, n_jobs)
+        found = matching(rest.with_target(data.y - known), longest, SHRINKAGE)
+        for how, made in zip(errors, found, strict=True):
+            lost = (np.concatenate([known[None], known + made.predict(data)]) - data.y) ** 2
+            how[:, held] = np.pad(lost[:, held], ((0, longest + 1 - len(lost)), (0, 0)), "edge")
     means = errors @ weights / weights.sum()
-    if not means[0] > 0:
-        return 0, 1.0
-    more = errors - errors[means.argmin()]
-    noise = np.sqrt(more**2 @ weights / weights.sum() / len(rows))
-    count = int(np.argmax(means - means.min() <= SHORTER * noise))
-    return count, float(means[count] / means[0])
+    if means.min() > LONGER * means[:, : most + 1].min():
+        errors, means = errors[:, : most + 1], means[:, : most + 1]
+    which, best = np.unravel_index(means.argmin(), means.shape)
+    errors, means = errors[which], means[which]
+    more = errors - errors[best]
+    noise = np.sqrt(more**2 @ weights / weights.sum() / data.rows)
+    terms = int(np.argmax(means - means.min() <= SHORTER * noise))
+    return HeldOut(terms, SHRINKAGE[which], errors[terms], errors[0], weights)
+
+
+def explained(base: Tree | None, data: Dataset, n_jobs: int | None) -> Array:
+    """Return what a formula says of all rows, fitted to those of weight; None is their mean."""
+    assert data.y is not None
+    assert data.weights is not None
+    mean = float(np.average(data.y, weights=data.weights))
+    if base is None:
+        return np.full(data.rows, mean)
+    forest, X = narrow(Forest.of([base]), data, np.arange(data.rows))
+    seen = data.weights > 0
+    part = Dataset(X[seen], data.y[seen], weights=data.weights[seen], dtype=np.float64)
+    values = predicted(forest, part, X, Loss(), n_jobs)[0]
+    with np.errstate(over="ignore"):
+        return np.where(np.isfinite(values**2), values, mean)

@@ -222,6 +222,10 @@ class Dataset:
         result.target_center, result.target_scale = 0.0, 1.0
         return result
 
+    def with_weights(self, weights: NDArray[np.float64]) -> Dataset:
+        """Return the same features and target with other weights, which are taken as they are."""
+        return self._with(self.X, self.y, weights)
+
     def with_gentle_target(self) -> Dataset:
         """Return the same features with the target treated as `standardize` does columns gently."""
         assert self.y is not None
