@@ -125,7 +125,7 @@ def test_made_up_rows_go_once_a_formula_is_better():
     assert alone is data
     errors = {len(e.tree.code): e.loss for e in state.front}
     again = {len(e.tree.code): e.loss for e in search.fitted(state.front, data, steps=5)}
-    assert errors == pytest.approx(again, rel=1e-3)
+    assert errors == pytest.approx(again, rel=0.05)
 
 
 class KilledError(Exception):

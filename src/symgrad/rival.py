@@ -31,7 +31,7 @@ FOUND_IN_NOISE = 0.4
 """By how much a formula's errors on left-out rows are too small, in nats of its words per row."""
 
 SURE = 1.5
-"""Standard errors by which a sum alone must be better than a formula."""
+"""Standard errors by which a formula must be better with a sum, or a sum alone than a formula."""
 
 CERTAIN = 4.0
 """Standard errors by which it must be better than the best constant."""
@@ -113,10 +113,14 @@ def contest(
     if chosen.constant:
         return made(None, alone) if alone.terms and alone.gain(alone.before) > CERTAIN else chosen
     added = held_out(exact, tree, max(0, largest - tree.size) // 4, bounded, search.n_jobs)
-    charged = added.errors * math.exp(FOUND_IN_NOISE * chosen.words / exact.rows)
+    pays = added.terms and added.gain(added.before) > SURE
+    own = added.errors if pays else added.before
+    charged = own * math.exp(FOUND_IN_NOISE * chosen.words / exact.rows)
     if alone.terms and alone.gain(charged) > SURE:
-        return made(None, alone)
-    return made(tree, added) if added.terms else chosen
+        formula = made(None, alone)
+        if alone.gain(own) > SURE or set(formula.tree.features) != set(chosen.tree.features):
+            return formula
+    return made(tree, added) if pays else chosen
 
 
 @dataclass(frozen=True)
