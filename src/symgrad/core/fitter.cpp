@@ -107,7 +107,6 @@ void Fitter<T>::normal_equations(const Genome& tree, const std::vector<int64_t>&
   const auto& rows_of = row_kernels<T>();
   std::vector<double> sum(size_t(c), 0), with_f(size_t(c), 0);
   hessian_.assign(size_t(c * c), 0);
-  idle_.assign(size_t(c), false);
   descent_.assign(size_t(c), 0);
   const bool squared = problem_.loss.kind == kLoss_squared;
   double sums[5] = {};
@@ -160,6 +159,7 @@ void Fitter<T>::normal_equations(const Genome& tree, const std::vector<int64_t>&
     descent_[size_t(k)] -= sum[size_t(k)] * r1 / weight;
     if (spread > 0) descent_[size_t(k)] -= with_f[size_t(k)] * rf / spread;
   }
+  std::vector<bool> idle(size_t(c), false);
   for (int k = 0; k < c; ++k) {
     double& own = hessian_[size_t(k * c + k)];
     const double before = own;
@@ -168,13 +168,13 @@ void Fitter<T>::normal_equations(const Genome& tree, const std::vector<int64_t>&
       h -= sum[size_t(k)] * sum[size_t(l)] / weight;
       if (spread > 0) h -= with_f[size_t(k)] * with_f[size_t(l)] / spread;
     }
-    idle_[size_t(k)] = !(own > kLeft<T> * before);
+    idle[size_t(k)] = !(own > kLeft<T> * before);
   }
   // A constant that only the line could tell stays; what is left of it is rounding.
   for (int k = 0; k < c; ++k) {
-    if (idle_[size_t(k)]) descent_[size_t(k)] = 0;
+    if (idle[size_t(k)]) descent_[size_t(k)] = 0;
     for (int l = 0; l <= k; ++l)
-      if (idle_[size_t(k)] || idle_[size_t(l)]) hessian_[size_t(k * c + l)] = k == l;
+      if (idle[size_t(k)] || idle[size_t(l)]) hessian_[size_t(k * c + l)] = k == l;
   }
 }
 

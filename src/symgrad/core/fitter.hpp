@@ -53,7 +53,6 @@ class Fitter {
   double total_ = 0;  // weighted loss of the best constant
   int64_t evaluations_ = 0;
   std::vector<double> hessian_, descent_;
-  std::vector<bool> idle_;
   Scratch<T> residual_, weighted_, predictions_;
 };
 

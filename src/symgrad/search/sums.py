@@ -82,7 +82,6 @@ def matching(data: Dataset, terms: int, shrinkage: Sequence[float] = (0.0,)) -> 
     columns, means, deviations = centred(data.columns(best.tolist()))
     columns *= root[:, None] / deviations
     penalty = float(np.abs(y @ columns).max()) / data.rows
-
     count = min(terms, len(best), np.count_nonzero(weights) - 1)
 
     def sums_of(target: Array) -> Sums:
