@@ -47,6 +47,16 @@ def test_the_error_is_that_of_rows_that_were_not_seen():
     assert ask(noise, 0.5).error > 0.95
 
 
+def test_rows_that_every_tree_was_grown_on_tell_nothing():
+    """One row of three quarters of the weight is in every bag, so none of the trees predicts it."""
+    data = table(weights=np.where(np.arange(150) == 7, 450.0, 1.0))
+    moved = data.y.copy()
+    moved[7] += 100
+    plain, other = ask(data, 0.5).error, ask(data.with_target(moved), 0.5).error
+    assert 0 < plain < 1
+    assert 0 < other < 1
+
+
 def test_weights_count_as_often_as_rows():
     rng = np.random.default_rng(0)
     weights = rng.integers(0, 3, size=150).astype(float)

@@ -9,6 +9,7 @@ rows of less weight.
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -89,15 +90,21 @@ def ask(data: Dataset, share: float, n_jobs: int | None = None) -> Advice:
     centre = np.average(y, weights=weights)
     forest = ExtraTreesRegressor(
         bootstrap=True, oob_score=True, random_state=0, n_jobs=threads(n_jobs)
-    ).fit(X, y, weights)
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of rows so heavy that every tree was grown on them
+        forest.fit(X, y, weights)
+    rows = np.arange(len(y))
+    every = np.all([np.isin(rows, used) for used in forest.estimators_samples_], axis=0)
     ridge = RidgeCV(ALPHAS, scoring="neg_mean_squared_error", store_cv_results=True)
     line = make_pipeline(StandardScaler(), ridge).fit(X, y, ridgecv__sample_weight=weights)
     left_out = ridge.cv_results_[:, np.flatnonzero(ridge.alpha_ == ALPHAS)[0]]
     unseen = np.column_stack([forest.oob_prediction_, left_out]) - centre
-    root = np.sqrt(weights)
+    told = np.where(every, 0.0, weights)
+    root = np.sqrt(told)
     parts = nnls(root[:, None] * unseen, root * (y - centre))[0]
     lost = (y - centre - unseen @ parts) ** 2
-    error = float(weights @ lost / (weights @ (y - centre) ** 2))
+    error = float(told @ lost / (told @ (y - centre) ** 2))
 
     rng, count = np.random.default_rng(0), int(np.clip(data.rows, FEWEST, MOST))
     one, other = rng.choice(len(y), (2, count), p=weights / weights.sum())
