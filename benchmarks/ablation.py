@@ -23,6 +23,7 @@ import pandas as pd
 from symgrad import DGPRegressor
 from symgrad.bench.problems import load, named
 from symgrad.dgp.optimization import Optimization
+from symgrad.evolution.constraints import Constraints
 from symgrad.evolution.islands import Islands
 
 RESULTS = Path("results/ablation.csv")
@@ -51,6 +52,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "no island of whole numbers": {"islands": replace(FULL, whole=(False,))},
     "no laws": {"islands": replace(FULL, laws=False)},
     "no advice": {"islands": replace(FULL, advice=0.0)},
+    "no limits": {"constraints": Constraints(limits=(None, None))},
     "no restarts": {"islands": replace(FULL, restart=None)},
     "one island": {"islands": replace(ALONE, islands=1, guided=(0.1,))},
     "islands never merged": {"islands": ALONE},

@@ -23,7 +23,8 @@ from symgrad.data.complexity import LEFT_OUT
 from symgrad.data.dataset import Dataset
 from symgrad.data.loss import Loss
 from symgrad.language.primitive import CONSTANT
-from symgrad.model import Box, choose, formulas
+from symgrad.model import choose, formulas
+from symgrad.outside import Box
 from symgrad.search.base import Budget, run
 from symgrad.search.guided import GuidedDGP
 from symgrad.search.prune import prune

@@ -44,16 +44,6 @@ def test_none_is_needed_beside_a_safe_or_an_exact_tree(data):
     assert shelter(law, data, GuidedDGP()) == []
 
 
-def test_safe_trees_stand_in_for_one_that_is_steep_where_there_are_no_rows():
-    X = np.random.default_rng(0).uniform(-1, 1, size=(100, 2))
-    X[:, 1] = X[:, 0] + 0.1 * X[:, 1]  # empty off the diagonal
-    data = Dataset(X, X[:, 0])
-    steep = "exp(20*x0 - 20*x1)"
-    assert bounds(Forest.from_strings([steep], data.names, PAPER)[0], *data.box) is not None
-    found = shelter(state([steep], ["x0 + x1"], [0.2], data), data, GuidedDGP())
-    assert str(found[0].tree) == "x0 + x1"
-
-
 def test_the_box_has_its_margin_and_few_are_kept(data):
     risky = state(["1/(x0 + 1.2)"], ["x0 + x1"] * 20, [0.5] * 20, data)
     assert shelter(risky, data, GuidedDGP()) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -96,3 +97,23 @@ def frozen(array: Any, dtype: Any, name: str) -> NDArray[Any]:
 def as_columns(X: NDArray[Any]) -> NDArray[Any]:
     """Return the array in column-major order; copied only if it is not."""
     return np.asfortranarray(X)
+
+
+def check_numeric(X: Any) -> None:
+    """Name the first column of a data frame that is not numeric; accept anything else."""
+    if not (hasattr(X, "columns") and hasattr(X, "dtypes")):
+        return
+    if not X.shape[1]:
+        raise ValueError("X has 0 features; at least one is needed")
+    for j, kind in enumerate(X.dtypes):
+        if getattr(kind, "kind", "O") not in "biuf":
+            where = _first_text(X.iloc[:, j])
+            raise ValueError(f"column {str(X.columns[j])!r} is not numeric: {where}")
+
+
+def _first_text(column: Any) -> str:
+    """Return where a column that is not numeric goes wrong."""
+    for row, cell in enumerate(column):
+        if not isinstance(cell, Real):
+            return f"row {row} holds {cell!r:.60}"
+    return f"its type is {column.dtype}"

@@ -17,8 +17,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from symgrad.arrays import is_sparse
-from symgrad.data.dataset import Dataset, check_numeric, merge_rows
+from symgrad.arrays import check_numeric, is_sparse
+from symgrad.data.counts import merge_rows
+from symgrad.data.dataset import Dataset
 from symgrad.data.loss import Loss
 from symgrad.dgp.optimization import Optimization
 from symgrad.dgp.sampling import Sampling
@@ -29,7 +30,8 @@ from symgrad.evolution.islands import Islands
 from symgrad.gpu.device import check as check_device
 from symgrad.history import History
 from symgrad.language.primitive_set import PrimitiveSet
-from symgrad.model import CHOICES, Box, Formula, by_size, choose, formulas
+from symgrad.model import CHOICES, Formula, by_size, choose, formulas
+from symgrad.outside import Box
 from symgrad.progress import Progress, watched
 from symgrad.rival import contest
 from symgrad.search.advice import in_units_of
@@ -77,7 +79,7 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         squares only.
     max_size : int, optional
         Most nodes of a formula in the search, constants counted, the outer line and the
-        features' units not; by default 80 (the paper preset: 50), and more for sums that need it.
+        features' units not; by default 72 (the paper preset: 50), and more for sums that need it.
     model_selection : {"balanced", "accurate", "simple"}, optional
         Which formula becomes the model: the one of least description length, with a sum of features
         or replaced by it where left-out rows ask for it (by default); the one of least error (the
@@ -217,8 +219,7 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         history = History(search, data, store.history if store else None)
         state = watched(search, data, exact, budget, rng, progress, store, history)
         self.history_ = history.table
-        loss = default.loss if default else None
-        seen = default.seen(state, data) if default else data
+        loss, seen = (default.loss, default.seen(state, data)) if default else (None, data)
         wider = None if seen is data else in_units_of(seen, data, exact)
 
         def in_units(entries: Iterable[Entry]) -> list[Formula]:
@@ -299,15 +300,12 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         names = getattr(self, "feature_names_in_", None)
         dtype = None if _large(X) else np.float64
         data = Dataset(X, y, feature_names=names, weights=sample_weight, dtype=dtype)
-        assert data.y is not None
         search.primitives.check_features(data.names.names or ())
         self._check_target(data)
-        if isinstance(search, GuidedDGP):
-            search.loss.check(data.y)
-        if data.sparse or data.X.size > MERGE_LIMIT:
-            return data
-        X, y, weights = merge_rows(data.X, data.y, data.weights)
-        return Dataset(X, y, feature_names=data.names, weights=weights, dtype=np.float64)
+        if not data.sparse and data.X.size <= MERGE_LIMIT:
+            X, y, weights = merge_rows(data.X, data.y, data.weights)
+            data = Dataset(X, y, feature_names=data.names, weights=weights, dtype=np.float64)
+        return data.with_limits(search.limits(data)) if isinstance(search, GuidedDGP) else data
 
     def _search(self) -> DGP | GuidedDGP:
         if self.model_selection is not None and self.model_selection not in CHOICES:

@@ -29,7 +29,7 @@ from symgrad.evolution.diversification import Diversification
 from symgrad.evolution.islands import Islands
 from symgrad.history import COLUMNS, frame
 from symgrad.language.primitive_set import PrimitiveSet
-from symgrad.model import Box
+from symgrad.outside import Box
 from symgrad.replacing import replacing
 from symgrad.tree.names import FeatureNames
 from symgrad.tree.tree import Tree

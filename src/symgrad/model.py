@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from symgrad.arrays import is_sparse
 from symgrad.data.complexity import LEFT_OUT, bare_length, description_length
 from symgrad.data.constants import fit_constants
 from symgrad.data.dataset import Dataset
 from symgrad.data.evidence import evidence
 from symgrad.data.left_out import left_out
+from symgrad.data.limits import NONE, kept_inside, told
 from symgrad.data.loss import Loss
 from symgrad.evolution.constraints import Constraints
 from symgrad.evolution.front import Entry
 from symgrad.language.primitive import CONSTANT
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.search.safety import SPLITS, box, law
-from symgrad.search.shelter import REACH
 from symgrad.tree.bounds import bounds
 from symgrad.tree.forest import Forest
-from symgrad.tree.names import FeatureNames
 from symgrad.tree.tree import Tree
 from symgrad.tree.units import in_units
 
@@ -46,8 +43,8 @@ ROUNDING_ROWS = 20_000
 POLISH = 10
 """Steps of fitting constants in full precision."""
 
-TRUSTED = 0.95
-"""R2 on the training data from which a formula is trusted beyond them, up to a point."""
+REACH = 3
+"""Ranges of the target by which a formula's values may lie beyond it, somewhere in the box."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +163,7 @@ class Judge:
         assert data.y is not None
         self.fitted, self.left_out = fitted, fitted and loss.name == "squared"
         self.data, self.loss, self.wider = data, loss, wider
-        self.rows, self.few = _rows(data), data.drawn(ROUNDING_ROWS)
+        self.rows, self.few = data.observations, data.drawn(ROUNDING_ROWS)
         self.best_constant, self.worst = self.level(data)
         self.worst_seen = self.worst if wider is None else self.level(wider)[1]
 
@@ -181,7 +178,7 @@ class Judge:
         """Return the mean loss of each row of predictions; infinite if one is not finite."""
         assert data.y is not None
         with np.errstate(invalid="ignore"):
-            losses = self.loss.of(data.y, predictions)
+            losses = self.loss.of(data.y, predictions, data.limits)
         mean = np.average(losses, axis=1, weights=data.weights)
         return np.where(np.isfinite(predictions).all(axis=1) & np.isfinite(mean), mean, np.inf)
 
@@ -191,6 +188,9 @@ class Judge:
 
     def formula(self, tree: Tree, found: Tree) -> Formula | None:
         """Return a tree, linked, with its loss and length; None if it is not finite."""
+        if self.data.limits != NONE:
+            values = tree.evaluate(self.data.X, dtype=np.float64)
+            tree = kept_inside(tree, values, self.data.limits)
         mean = float(self.of(Forest.of([tree]), self.data)[0])
         if not np.isfinite(mean):
             return None
@@ -201,6 +201,7 @@ class Judge:
         if self.left_out:
             if not law(tree, mean / self.worst, rows):
                 fit = self.loss.length(self.unseen(tree, mean), self.worst_seen, rows)
+                fit = -told(-fit, rows, *self.data.at_limits)
             length = description_length(found, fit, rows, features, LEFT_OUT)
         return Formula(self.linked(tree), mean, 1 - mean / self.worst, length, words)
 
@@ -266,10 +267,10 @@ def choose(
     """Return the formula that becomes the model: the first choice that is safe and not by chance.
 
     A formula is safe if interval arithmetic shows it to be defined in the whole box that the
-    data spans, not only at its rows, and its values there to be no further from the target's
-    range than `REACH` times that range: spikes that catch a single row are not. A formula that is
-    `EXACT`, with ten rows and more for each of its constants, may have its poles. If none is safe,
-    the first choice is taken as it is.
+    data spans, not only at its rows. Where its values may be further from the target's range than
+    `REACH` times that range, as in an empty corner of the box, they are kept inside the range; the
+    formula says so. A formula that is `EXACT`, with ten rows and more for each of its constants,
+    may have its poles. If none is safe, the first choice is taken as it is.
 
     Of the squared loss a few rows can make up most. A formula that explains these alone is taken
     to be found by chance, however large its R2: its `evidence` must be worth its words.
@@ -289,25 +290,43 @@ def choose(
         What was minimised, if lengths are to be trusted.
     """
     assert data.y is not None
-    y, weights, rows = data.y, data.weights, _rows(data)
+    y, weights, rows = data.y, data.weights, data.observations
     ranges = box(data, margin)
 
-    def safe(formula: Formula) -> bool:
+    def safe(formula: Formula) -> Formula | None:
         if is_law(formula, data):
-            return True
+            return formula
         values = bounds(formula.tree, *ranges, SPLITS)
-        reach = REACH * np.ptp(y)
-        return values is not None and values[0] >= y.min() - reach and values[1] <= y.max() + reach
+        if values is None:
+            return None
+        low, high, reach = float(y.min()), float(y.max()), REACH * float(np.ptp(y))
+        far = values[0] < low - reach, values[1] > high + reach
+        if not any(far):
+            return formula
+        if loss is None:
+            return None
+        limits = (low if far[0] else -np.inf), (high if far[1] else np.inf)
+        tree = kept_inside(formula.tree, values, limits)
+        predictions = tree.evaluate(data.X, dtype=np.float64)
+        predictions = np.log(predictions) if loss.row.log_link else predictions
+        mean = float(np.average(loss.of(y, predictions), weights=weights))
+        explained = 1 - (1 - formula.r2) * mean / formula.loss
+        return replace(formula, tree=tree, loss=mean, r2=explained)
 
     def telling(formula: Formula) -> bool:
         if loss is None or loss.name != "squared" or how == "accurate":
             return True
         needed = formula.words - float(np.log(rows))
         values = formula.tree.evaluate(data.X, dtype=np.float64)
-        return evidence(values, y, weights, needed) >= needed
+        gain = evidence(values, y, weights, np.inf if data.at_limits[0] else needed)
+        return told(gain, rows, *data.at_limits) >= needed
 
     def first(order: list[Formula]) -> Formula:
-        return next((f for f in order if f.constant or (safe(f) and telling(f))), order[0])
+        for formula in order:
+            kept = formula if formula.constant else safe(formula)
+            if kept is not None and (kept.constant or telling(kept)):
+                return kept
+        return order[0]
 
     if how == "accurate":
         return first(sorted(found, key=lambda f: (f.loss, f.tree.size)))
@@ -321,69 +340,4 @@ def choose(
 
 def is_law(formula: Formula, data: Dataset) -> bool:
     """Whether a formula is exact, and there are rows enough to tell."""
-    return law(formula.tree, 1 - formula.r2, _rows(data))
-
-
-def _rows(data: Dataset) -> float:
-    """Return the number of rows, or what weights leave of it."""
-    if data.weights is None:
-        return float(data.rows)
-    return float(data.weights.sum() ** 2 / np.square(data.weights).sum())
-
-
-@dataclass(frozen=True)
-class Box:
-    """The ranges of the training data, and what is predicted outside them.
-
-    Attributes
-    ----------
-    low, high : array
-        Of each feature.
-    least, greatest : float
-        Of predictions outside.
-    reach : float
-        By how much a prediction may differ from the one at the nearest point of the box, where a
-        feature is as far outside as its range is wide; where several are, the distances add up.
-    """
-
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    least: float
-    greatest: float
-    reach: float
-
-    @classmethod
-    def of(cls, data: Dataset, formula: Formula) -> Box | None:
-        """Return the box of some data for a formula, or None if it is a law.
-
-        Predictions outside are those at the nearest point of the box, and in the range of the
-        target. Those of a formula that is `TRUSTED` may go on as steeply as a line from corner to
-        corner would, and leave the range by as much as it is wide.
-        """
-        assert data.y is not None
-        if is_law(formula, data):
-            return None
-        low, high = float(data.y.min()), float(data.y.max())
-        reach = high - low if formula.r2 >= TRUSTED else 0.0
-        return cls(*data.box, low - reach, high + reach, reach)
-
-    def kept(self, values: NDArray[np.float64], X: Any, tree: Tree) -> NDArray[np.float64]:
-        """Return predictions of a formula with those of rows outside the box kept near it."""
-        features = list(tree.feature_indices)
-        used, low, high = X[:, features], self.low[features], self.high[features]
-        used = used.toarray() if is_sparse(used) else used
-        outside = ((used < low) | (used > high)).any(axis=1)
-        if not outside.any():
-            return values
-        used = np.asarray(used[outside], np.float64)
-        nearest, width = np.clip(used, low, high), high - low
-        there = tree.renamed(FeatureNames(tree.features)).evaluate(nearest, dtype=np.float64)
-        ranges = np.divide(
-            np.abs(used - nearest), width, out=np.zeros_like(used), where=width > 0
-        ).sum(axis=1)
-        far = self.reach * ranges if np.isfinite(self.reach) else np.inf
-        bare = values[outside]
-        near = np.where(np.isfinite(there), np.clip(bare, there - far, there + far), bare)
-        kept = np.array(values)
-        kept[outside] = np.clip(near, self.least, self.greatest)
-        return kept
+    return law(formula.tree, 1 - formula.r2, data.observations)

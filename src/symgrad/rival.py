@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgrad.data.dataset import Dataset
+from symgrad.data.limits import let_free, seen
 from symgrad.data.loss import Loss
 from symgrad.evolution.front import Entry
 from symgrad.model import Formula, formulas, is_law
@@ -85,14 +86,16 @@ def contest(
         return chosen
     if exact.rows * exact.features > LARGE or exact.rows < 2 * FOLDS:
         return chosen
-    tree = chosen.tree.renamed(exact.names)
+    tree = let_free(chosen.tree, exact.limits).renamed(exact.names)
     alone = held_out(exact, None, (largest + 1) // 4, bounded)
 
     def made(base: Tree | None, how: HeldOut) -> Formula:
         if base is None:
             more = sums(search.primitives, exact, how.terms, how.shrinkage)[-1]
         else:
-            left = exact.with_target(exact.y - base.evaluate(exact.X, dtype=np.float64))
+            assert exact.y is not None
+            known = base.evaluate(exact.X, dtype=np.float64)
+            left = exact.with_target(exact.y - seen(exact.y, known, exact.limits))
             more = sums(base.primitives, left, how.terms, how.shrinkage)[-1]
             code = [*base.code, *more.code, base.primitives.functions["add"]]
             more = Tree(code, [*base.value, *more.value, 0.0], base.primitives, base.names)
@@ -170,9 +173,11 @@ def held_out(
         held = fold == k
         rest = data.with_weights(np.where(held, 0.0, weights))
         known = explained(base, rest, n_jobs)
-        found = matching(rest.with_target(data.y - known), longest, SHRINKAGE)
+        left = data.y - seen(data.y, known, data.limits)
+        found = matching(rest.with_target(left), longest, SHRINKAGE)
         for how, made in zip(errors, found, strict=True):
-            lost = (np.concatenate([known[None], known + made.predict(data)]) - data.y) ** 2
+            values = np.concatenate([known[None], known + made.predict(data)])
+            lost = (np.clip(values, *data.limits) - data.y) ** 2
             how[:, held] = np.pad(lost[:, held], ((0, longest + 1 - len(lost)), (0, 0)), "edge")
     means = errors @ weights / weights.sum()
     if means.min() > LONGER * means[:, : most + 1].min():
@@ -193,8 +198,8 @@ def explained(base: Tree | None, data: Dataset, n_jobs: int | None) -> Array:
     if base is None:
         return np.full(data.rows, mean)
     forest, X = narrow(Forest.of([base]), data, np.arange(data.rows))
-    seen = data.weights > 0
-    part = Dataset(X[seen], data.y[seen], weights=data.weights[seen], dtype=np.float64)
-    values = predicted(forest, part, X, Loss(), n_jobs)[0]
+    used = data.weights > 0
+    part = Dataset(X[used], data.y[used], weights=data.weights[used], dtype=np.float64)
+    values = predicted(forest, part.with_limits(data.limits), X, Loss(), n_jobs)[0]
     with np.errstate(over="ignore"):
         return np.where(np.isfinite(values**2), values, mean)

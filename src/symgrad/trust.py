@@ -21,7 +21,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from symgrad.data.dataset import Dataset, check_numeric
+from symgrad.arrays import check_numeric
+from symgrad.data.dataset import Dataset
 from symgrad.data.loss import Loss
 from symgrad.estimator import DEFAULT_EVALUATIONS, DGPRegressor
 from symgrad.language.grammar import quote

@@ -34,6 +34,9 @@ bool solve(std::vector<double>* A, std::vector<double>* b, int n) {
   return true;
 }
 
+// A line through the first rows fits them better than the line through all does, by chance worse.
+double chance(int64_t rows) { return 1 + 3 * std::sqrt(2.0 / double(rows)); }
+
 }  // namespace
 
 template <class T>
@@ -42,33 +45,41 @@ Fitter<T>::Fitter(const Problem<T>& problem)
       machine_(problem.language, problem.X, false),
       differentiator_(problem.language, problem.X, false) {
   const std::vector<T> nothing(static_cast<size_t>(problem.X.rows));
-  total_ =
-      best_line(problem.loss, nothing.data(), problem.y, problem.weight, problem.X.rows, true).loss;
+  const auto constant = [&](int64_t rows) {
+    return best_line(problem.loss, nothing.data(), problem.y, problem.weight, rows, true).loss;
+  };
+  total_ = constant(problem.X.rows);
+  total_of_first_ = constant(std::min(problem.X.rows, kFirstRows));
 }
 
-// The tree at hand under another loss than squares: all predictions, then the line.
+// The tree at hand under another loss than plain squares: all predictions, then the line.
 template <class T>
-Judged Fitter<T>::judge_by_loss() {
+Judged Fitter<T>::judge_by_loss(double bound, Line near) {
   const int64_t n = problem_.X.rows;
+  const bool limited = problem_.loss.limited();
+  const bool bounded = limited && std::isfinite(bound) && n > kFirstRows;
   T* f = predictions_.get(size_t(n));
-  for (int64_t row = 0; row < n; row += kBlock) {
-    const int rows = int(std::min<int64_t>(n - row, kBlock));
-    const T* values = machine_.run(row, rows);
-    for (int i = 0; i < rows; ++i) {
-      if (!std::isfinite(values[i])) return {HUGE_VAL, 0, 0};
-      f[row + i] = values[i];
+  for (int64_t row = 0, rows = 0; row < n; row += rows) {
+    rows = std::min<int64_t>(n - row, bounded && row == 0 ? kFirstRows : kBlock);
+    const T* values = machine_.run(row, int(rows));
+    std::copy(values, values + rows, f + row);
+    if (bounded && row == 0) {
+      near = best_line(problem_.loss, f, problem_.y, problem_.weight, rows, false);
+      if (!(near.loss <= chance(rows) * bound * total_of_first_)) return {HUGE_VAL, 0, 0};
     }
+    for (int64_t i = 0; i < rows && !limited; ++i)
+      if (!std::isfinite(values[i])) return {HUGE_VAL, 0, 0};
   }
-  const Line line = best_line(problem_.loss, f, problem_.y, problem_.weight, n, false);
+  const Line line = best_line(problem_.loss, f, problem_.y, problem_.weight, n, false, &near);
   if (!std::isfinite(line.loss)) return {HUGE_VAL, 0, 0};
   return {line.loss / total_, line.slope, line.intercept};
 }
 
 template <class T>
-Judged Fitter<T>::judge(const Genome& tree, double bound) {
+Judged Fitter<T>::judge(const Genome& tree, double bound, const Judged& near) {
   ++evaluations_;
   machine_.select(tree.view());
-  if (problem_.loss.kind != kLoss_squared) return judge_by_loss();
+  if (!problem_.loss.plain()) return judge_by_loss(bound, {near.slope, near.intercept});
   Moments m;
   const int64_t n = problem_.X.rows;
   const bool bounded = problem_.scaled && std::isfinite(bound);
@@ -80,12 +91,9 @@ Judged Fitter<T>::judge(const Genome& tree, double bound) {
     const double* w = problem_.weight ? problem_.weight + row : nullptr;
     if (!kernels<T>().moments(f, problem_.y + row, w, int(rows), &block)) return {HUGE_VAL, 0, 0};
     m.merge(block);
-    // A line through the first rows fits them better than the line through all does, by chance
-    // worse.
     if (bounded && row + rows < n && m.m2_y > 0 && m.m2_f > 0) {
       const double part = 1 - m.c_fy * m.c_fy / (m.m2_f * m.m2_y);
-      const double chance = 1 + 3 * std::sqrt(2.0 / double(row + rows));
-      if (part > chance * bound) return {HUGE_VAL, 0, 0};
+      if (part > chance(row + rows) * bound) return {HUGE_VAL, 0, 0};
     }
   }
   if (!std::isfinite(m.m2_f) || !std::isfinite(m.squared_error)) return {HUGE_VAL, 0, 0};
@@ -120,9 +128,8 @@ void Fitter<T>::normal_equations(const Genome& tree, const std::vector<int64_t>&
     const T* f = differentiator_.result();
     const double* w = problem_.weight ? problem_.weight + row : nullptr;
     if (squared) {
-      rows_of.residuals(f, problem_.y + row, w, now.slope, now.intercept, rows, residual,
-                        f_weighted, sums);
-      for (int i = 0; i < rows && (w || row == 0); ++i) weights[i] = w ? T(w[i]) : T(1);
+      rows_of.residuals(f, problem_.y + row, w, now.slope, now.intercept, problem_.loss.low,
+                        problem_.loss.high, rows, residual, f_weighted, weights, sums);
     }
     for (int i = 0; i < rows && !squared; ++i) {  // the parabola that touches the loss here
       const double v = double(f[i]);
@@ -142,7 +149,7 @@ void Fitter<T>::normal_equations(const Genome& tree, const std::vector<int64_t>&
       sum[size_t(k)] += rows_of.dot(g, weights, n);
       with_f[size_t(k)] += rows_of.dot(g, f_weighted, n);
       descent_[size_t(k)] += rows_of.dot(g, residual, n);
-      if (w || !squared) {
+      if (w || !problem_.loss.plain()) {
         T* weighted = weighted_.get(kStride);
         for (int i = 0; i < n; ++i) weighted[i] = g[i] * weights[i];
         g = weighted;
@@ -204,7 +211,7 @@ Judged Fitter<T>::fit(Genome* tree, const Judged& start, int steps, int64_t most
         trial.value[size_t(at[size_t(k)])] += delta[size_t(k)] / now.slope;
       bool finite = true;
       for (const int64_t i : at) finite = finite && std::isfinite(trial.value[size_t(i)]);
-      if (finite) judged = judge(trial, HUGE_VAL);
+      if (finite) judged = judge(trial, HUGE_VAL, now);
     }
     if (judged.error < now.error) {
       const bool little = judged.error > now.error * (1 - 1e-6);

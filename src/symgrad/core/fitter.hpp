@@ -31,7 +31,8 @@ class Fitter {
   explicit Fitter(const Problem<T>& problem);
 
   // Gives up, with an infinite error, when the first rows show that `bound` is out of reach.
-  Judged judge(const Genome& tree, double bound);
+  // With limits, the line is looked for from that of a similar tree.
+  Judged judge(const Genome& tree, double bound, const Judged& near = {});
 
   // Levenberg-Marquardt on the constants, the line projected out (Kaufman's variable projection).
   // `now` is the tree's judgement; returns that of the tree with its new constants. Steps are found
@@ -43,14 +44,14 @@ class Fitter {
  private:
   static constexpr int kMaxConstants = 64;
   static constexpr int64_t kFirstRows = 256;
-  Judged judge_by_loss();
+  Judged judge_by_loss(double bound, Line near);
   void normal_equations(const Genome& tree, const std::vector<int64_t>& at, const Judged& now,
                         int64_t n_rows);
 
   const Problem<T>& problem_;
   Machine<T> machine_;
   Differentiator<T> differentiator_;
-  double total_ = 0;  // weighted loss of the best constant
+  double total_ = 0, total_of_first_ = 0;  // weighted loss of the best constant, on the first rows
   int64_t evaluations_ = 0;
   std::vector<double> hessian_, descent_;
   Scratch<T> residual_, weighted_, predictions_;

@@ -97,7 +97,7 @@ bool Guide<T>::look(Rng& rng, const Genome& tree) {
   for (int i = 0; i < rows_; ++i)
     if (!std::isfinite(f[i])) return false;
   if (!aimed_) aim(f);
-  aimed_ = problem_.loss.kind == kLoss_squared;
+  aimed_ = problem_.loss.plain();
   double sums[3];
   rows_of_.centred(f, w_, y_, weight_, n_, f_, sums);
   const double f1 = sums[0];
@@ -116,7 +116,7 @@ void Guide<T>::aim(const T* f) {
   const double* w = problem_.weight ? problem_.weight + row_ : nullptr;
   std::vector<double> target(y, y + rows_), weight(size_t(rows_), 1.0);
   if (w) weight.assign(w, w + rows_);
-  if (problem_.loss.kind != kLoss_squared) {  // the parabola that touches the loss here
+  if (!problem_.loss.plain()) {  // the parabola that touches the loss here
     const Line line = best_line(problem_.loss, f, y, w, rows_, false);
     for (int i = 0; i < rows_; ++i) {
       const double p = line.intercept + line.slope * double(f[i]);

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 
+#include "kernels.hpp"
+#include "rows.hpp"
+
 namespace symgrad {
 
 Loss::Point Loss::at(double y, double p) const {
   const double r = y - p, t = number;
-  (void)r, (void)t;
+  const bool beyond = (y <= low && p < low) || (y >= high && p > high);
+  (void)r, (void)t, (void)beyond;
   switch (kind) {
 #define LOSS(name, VALUE, GRADIENT, CURVATURE) \
   case kLoss_##name:                           \
@@ -38,11 +42,68 @@ double total(const Loss& loss, const T* f, const double* y, const double* w, int
   return sum;
 }
 
+// The line by plain squares. False if it has no slope.
+template <class T>
+bool plain_line(const T* f, const double* y, const double* w, int64_t n, Line* line) {
+  Moments m;
+  for (int64_t row = 0; row < n; row += kBlock) {
+    Moments block;
+    const int rows = int(std::min<int64_t>(n - row, kBlock));
+    if (!kernels<T>().moments(f + row, y + row, w ? w + row : nullptr, rows, &block)) return false;
+    m.merge(block);
+  }
+  *line = {0, m.mean_y, m.m2_y};
+  const double noise = kRounding<T> * m.mean_f * m.mean_f * m.weight;
+  if (!(m.m2_f > noise) || m.m2_f < 1e-60 || !std::isfinite(m.m2_f)) return false;
+  line->slope = m.c_fy / m.m2_f;
+  line->intercept = m.mean_y - line->slope * m.mean_f;
+  return line->slope != 0;
+}
+
+// The loss is a parabola as long as the same rows are beyond the limits, so each step goes to the
+// bottom of the one at hand.
+template <class T>
+Line limited_line(const Loss& loss, const T* f, const double* y, const double* w, int64_t n,
+                  const Line* near) {
+  constexpr int kSteps = 20;
+  constexpr double kLittle = 1e-5;
+  Line line, best;
+  if (near && near->slope != 0)
+    line = *near;
+  else if (!plain_line(f, y, w, n, &line))
+    return line;
+  const double centre = -line.intercept / line.slope;
+  for (int step = 0; step < kSteps; ++step) {
+    double s[6] = {};
+    row_kernels<T>().limited(f, y, w, line.slope, line.intercept, centre, loss.low, loss.high, n,
+                             s);
+    line.loss = s[5];
+    if (!std::isfinite(s[2] + s[5])) return {};
+    if (!(line.loss < best.loss)) {  // too far: half the way
+      line.slope = (line.slope + best.slope) / 2;
+      line.intercept = (line.intercept + best.intercept) / 2;
+      continue;
+    }
+    best = line;
+    const double determinant = s[0] * s[2] - s[1] * s[1];
+    if (!(determinant > 1e-12 * s[0] * s[2])) break;
+    const double up = (s[2] * s[3] - s[1] * s[4]) / determinant;
+    const double tilt = (s[0] * s[4] - s[1] * s[3]) / determinant;
+    const double gain = up * s[3] + tilt * s[4];
+    line.slope += tilt, line.intercept += up - tilt * centre;
+    if (gain > kLittle * best.loss) continue;
+    line.loss = std::max(best.loss - gain, 0.0);
+    return line;
+  }
+  return best;
+}
+
 }  // namespace
 
 template <class T>
-Line best_line(const Loss& loss, const T* f, const double* y, const double* w, int64_t n,
-               bool flat) {
+Line best_line(const Loss& loss, const T* f, const double* y, const double* w, int64_t n, bool flat,
+               const Line* near) {
+  if (loss.limited() && !flat) return limited_line(loss, f, y, w, n, near);
   constexpr int kSteps = 25, kHalvings = 6;
   double weight = 0, mean = 0, mean_f = 0;
   for (int64_t i = 0; i < n; ++i) {
@@ -80,7 +141,9 @@ Line best_line(const Loss& loss, const T* f, const double* y, const double* w, i
   return line;
 }
 
-template Line best_line(const Loss&, const float*, const double*, const double*, int64_t, bool);
-template Line best_line(const Loss&, const double*, const double*, const double*, int64_t, bool);
+template Line best_line(const Loss&, const float*, const double*, const double*, int64_t, bool,
+                        const Line*);
+template Line best_line(const Loss&, const double*, const double*, const double*, int64_t, bool,
+                        const Line*);
 
 }  // namespace symgrad

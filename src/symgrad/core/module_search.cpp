@@ -72,7 +72,7 @@ struct Table {
 template <class T>
 Problem<T> problem_of(const Forest& forest, const Columns<T>& X, const Vector<double>& y,
                       const Vector<double>& weight, bool scaled, const Loss& loss) {
-  require(scaled || loss.kind == kLoss_squared, "other losses than squared need scaling");
+  require(scaled || loss.plain(), "other losses than squared need scaling");
   require(X.rows > 0, "X has no rows");
   require(forest.features() <= X.columns, "X has fewer columns than the forest has features");
   require(int64_t(y.size()) == X.rows, "y must have one value per row");
@@ -216,16 +216,16 @@ void bind_search(nb::module_& m) {
       .def_rw("record_steps", &IslandOptions::record_steps)
       .def_rw("adapt", &IslandOptions::adapt)
       .def_rw("rules", &IslandOptions::rules);
-  nb::class_<Loss>(m, "Loss").def(
-      "__init__", [](Loss* self, const std::string& name, double number, double tiny) {
-        const auto& names = loss_names();
-        for (size_t k = 0; k < names.size(); ++k)
-          if (name == names[k]) {
-            new (self) Loss{LossKind(k), number, tiny};
-            return;
-          }
-        throw std::invalid_argument("there is no loss " + name);
-      });
+  nb::class_<Loss>(m, "Loss").def("__init__", [](Loss* self, const std::string& name, double number,
+                                                 double tiny, double low, double high) {
+    const auto& names = loss_names();
+    for (size_t k = 0; k < names.size(); ++k)
+      if (name == names[k]) {
+        new (self) Loss{LossKind(k), number, tiny, low, high};
+        return;
+      }
+    throw std::invalid_argument("there is no loss " + name);
+  });
   m.def("defined", [](const Forest& forest, const Vector<double>& low, const Vector<double>& high) {
     require(low.size() == high.size() && int64_t(low.size()) >= forest.features(),
             "low and high must have a number per feature");

@@ -177,39 +177,76 @@ double less_mean(T* x, const T* w, double total, int n) {
   return squares;
 }
 
+// 0 where y is at a limit and the prediction p beyond it, else 1.
+SYMGRAD_INLINE double counts(double y, double p, double low, double high) {
+  const bool below = (y <= low) & (p < low), above = (y >= high) & (p > high);
+  return below | above ? 0.0 : 1.0;
+}
+
 template <class T, class Weight>
 SYMGRAD_INLINE void residuals_with(const T* f, const double* y, Weight w, double slope,
-                                   double intercept, int n, T* residual, T* f_weighted,
-                                   double* out) {
+                                   double intercept, double low, double high, int n, T* residual,
+                                   T* f_weighted, T* weighted, double* out) {
   double a = 0, b = 0, c = 0, d = 0, e = 0;
   SYMGRAD_SIMD_SUM(a, b, c, d, e)
   for (int i = 0; i < n; ++i) {
-    const double v = double(f[i]), wi = w(i), wf = wi * v;
-    const T r = T(wi * (y[i] - intercept - slope * v));
+    const double v = double(f[i]), p = intercept + slope * v;
+    const double wi = w(i) * counts(y[i], p, low, high), wf = wi * v;
+    const T r = T(wi * (y[i] - p));
     residual[i] = r;
     f_weighted[i] = T(wf);
+    weighted[i] = T(wi);
     a += wi, b += wf, c += wf * v, d += double(r), e += double(r) * v;
   }
   out[0] += a, out[1] += b, out[2] += c, out[3] += d, out[4] += e;
 }
 
 template <class T>
-void residuals(const T* f, const double* y, const double* w, double slope, double intercept, int n,
-               T* residual, T* f_weighted, double* out) {
+void residuals(const T* f, const double* y, const double* w, double slope, double intercept,
+               double low, double high, int n, T* residual, T* f_weighted, T* weighted,
+               double* out) {
   if (w)
     residuals_with(
-        f, y, [w](int i) SYMGRAD_LAMBDA { return w[i]; }, slope, intercept, n, residual, f_weighted,
-        out);
+        f, y, [w](int i) SYMGRAD_LAMBDA { return w[i]; }, slope, intercept, low, high, n, residual,
+        f_weighted, weighted, out);
   else
     residuals_with(
-        f, y, [](int) SYMGRAD_LAMBDA { return 1.0; }, slope, intercept, n, residual, f_weighted,
+        f, y, [](int) SYMGRAD_LAMBDA { return 1.0; }, slope, intercept, low, high, n, residual,
+        f_weighted, weighted, out);
+}
+
+template <class T, class Weight>
+SYMGRAD_INLINE void limited_with(const T* f, const double* y, Weight w, double slope,
+                                 double intercept, double centre, double low, double high,
+                                 int64_t n, double* out) {
+  double a = 0, b = 0, c = 0, d = 0, e = 0, g = 0;
+  SYMGRAD_SIMD_SUM(a, b, c, d, e, g)
+  for (int64_t i = 0; i < n; ++i) {
+    const double p = intercept + slope * double(f[i]), v = double(f[i]) - centre, r = y[i] - p;
+    const double wi = w(i) * counts(y[i], p, low, high), wv = wi * v, wr = wi * r;
+    a += wi, b += wv, c += wv * v, d += wr, e += wr * v, g += wr * r;
+  }
+  out[0] += a, out[1] += b, out[2] += c, out[3] += d, out[4] += e, out[5] += g;
+}
+
+template <class T>
+void limited(const T* f, const double* y, const double* w, double slope, double intercept,
+             double centre, double low, double high, int64_t n, double* out) {
+  if (w)
+    limited_with(
+        f, y, [w](int64_t i) SYMGRAD_LAMBDA { return w[i]; }, slope, intercept, centre, low, high,
+        n, out);
+  else
+    limited_with(
+        f, y, [](int64_t) SYMGRAD_LAMBDA { return 1.0; }, slope, intercept, centre, low, high, n,
         out);
 }
 
 template <class T>
 void fill_rows(RowKernels<T>* k) {
-  *k = {softmax<T>, softmax_step<T>, add_scaled<T>, scaled<T>,  dot<T>,       unmix<T>,    scan<T>,
-        dots<T>,    line<T>,         split<T>,      centred<T>, less_mean<T>, residuals<T>};
+  *k = {softmax<T>, softmax_step<T>, add_scaled<T>, scaled<T>, dot<T>,
+        unmix<T>,   scan<T>,         dots<T>,       line<T>,   split<T>,
+        centred<T>, less_mean<T>,    residuals<T>,  limited<T>};
 }
 
 template void fill_rows<float>(RowKernels<float>*);

@@ -41,9 +41,14 @@ struct RowKernels {
   // Takes w * sum(x) / total off x, and returns the sum of its squares; 0 in rows without a weight.
   double (*less_mean)(T* x, const T* w, double total, int n);
   // Residuals w (y - intercept - slope f) and w f; adds up w, w f, w f f, residuals, and residuals
-  // times f. No w is 1.
+  // times f. No w is 1, and it is 0 in rows beyond the limits.
   void (*residuals)(const T* f, const double* y, const double* w, double slope, double intercept,
-                    int n, T* residual, T* f_weighted, double* out);
+                    double low, double high, int n, T* residual, T* f_weighted, T* weighted,
+                    double* out);
+  // With v = f - centre and residuals r = y - intercept - slope f, adds up w, w v, w v v, w r, w r
+  // v and w r r of the rows that are not beyond the limits. No w is 1.
+  void (*limited)(const T* f, const double* y, const double* w, double slope, double intercept,
+                  double centre, double low, double high, int64_t n, double* out);
 };
 
 template <class T>

@@ -82,7 +82,7 @@ def fit_constants(
         dataset.y,
         dataset.core_weights,
         scale,
-        loss.core(dataset.y),
+        loss.core(dataset.y, dataset.limits),
         steps,
         threads(n_jobs),
     )

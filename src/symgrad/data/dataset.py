@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import entr
 
 from symgrad import _core
-from symgrad.arrays import as_columns, as_floats, as_sparse, converted, is_sparse
+from symgrad.arrays import as_columns, as_floats, as_sparse, check_numeric, converted, is_sparse
+from symgrad.data.counts import observations
+from symgrad.data.limits import NONE, Limits, in_units
 from symgrad.tree.names import FeatureNames
 
 BLOCK = 1_000_000
@@ -51,6 +53,9 @@ class Dataset:
         Where the columns were standardised: ``X = (original - center) / scale``.
     target_center, target_scale : float
         The same for the target.
+    limits : tuple of float
+        The least and the greatest value that the target can have, infinite if it has no limit: a
+        row at a limit stands for all beyond it.
     """
 
     def __init__(
@@ -91,6 +96,7 @@ class Dataset:
         self.center: NDArray[np.float64] | None = None
         self.scale: NDArray[np.float64] | None = None
         self.target_center, self.target_scale = 0.0, 1.0
+        self.limits = NONE
 
     @property
     def rows(self) -> int:
@@ -212,6 +218,11 @@ class Dataset:
         return np.asarray(some.toarray() if self.sparse else some, np.float64, order="F")
 
     @property
+    def observations(self) -> float:
+        """How many observations the rows stand for."""
+        return float(self.rows) if self.weights is None else observations(self.weights)
+
+    @property
     def core_weights(self) -> NDArray[np.float64]:
         """The weights as the core takes them: none is an empty array."""
         return np.empty(0) if self.weights is None else self.weights
@@ -220,7 +231,31 @@ class Dataset:
         """Return the same features with another target, which is taken as it is."""
         result = self._with(self.X, _vector(y, "y", self.rows), self.weights)
         result.target_center, result.target_scale = 0.0, 1.0
+        result.limits = NONE
         return result
+
+    def with_limits(self, limits: Limits) -> Dataset:
+        """Return the same data, the target between limits."""
+        result = self._with(self.X, self.y, self.weights)
+        result.limits = limits
+        return result
+
+    @cached_property
+    def at_limits(self) -> tuple[float, float]:
+        """The share of rows at a limit, and the nats it takes to tell at which one each row is."""
+        if self.limits == NONE or self.y is None:
+            return 0.0, 0.0
+        at = np.stack([self.y <= self.limits[0], self.y >= self.limits[1]])
+        low, high = np.average(at, axis=1, weights=self.weights).tolist()
+        return low + high, float(entr([low, high, max(0.0, 1 - low - high)]).sum())
+
+    @property
+    def inside(self) -> Dataset:
+        """The rows with the target between its limits."""
+        if self.limits == NONE or self.y is None:
+            return self
+        inside = (self.y > self.limits[0]) & (self.y < self.limits[1])
+        return self.subset(np.flatnonzero(inside)).with_limits(NONE)
 
     def with_weights(self, weights: NDArray[np.float64]) -> Dataset:
         """Return the same features and target with other weights, which are taken as they are."""
@@ -234,7 +269,7 @@ class Dataset:
         assert target.scale is not None
         result = self.with_target(target.X[:, 0])
         result.target_center, result.target_scale = target.center[0], target.scale[0]
-        return result
+        return result.with_limits(in_units(self.limits, target.center[0], target.scale[0]))
 
     def extended(self, X: Any, y: Any, weights: Any) -> Dataset:
         """Return the data, dense, with more rows at the end."""
@@ -242,7 +277,7 @@ class Dataset:
         table = np.concatenate([self.X, np.asarray(X, self.X.dtype)])
         return self._with(
             np.asfortranarray(table),
-            None if self.y is None else np.concatenate([self.y, y]),
+            None if self.y is None else np.concatenate([self.y, np.clip(y, *self.limits)]),
             np.concatenate([own, weights]),
         )
 
@@ -268,7 +303,7 @@ class Dataset:
 
     def _with(self, X: Any, y: Any, weights: Any) -> Dataset:
         result = object.__new__(Dataset)
-        made = ("single", "table", "box")
+        made = ("single", "table", "box", "at_limits")
         result.__dict__.update({k: v for k, v in self.__dict__.items() if k not in made})
         if not is_sparse(X):
             X.flags.writeable = False
@@ -278,36 +313,6 @@ class Dataset:
     def __repr__(self) -> str:
         target = "" if self.y is None else ", with target"
         return f"<Dataset {self.rows} x {self.features}, {self.X.dtype}{target}>"
-
-
-def merge_rows(
-    X: NDArray[Any], y: NDArray[Any], weights: NDArray[Any] | None
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64] | None]:
-    """Return the table with equal rows merged, rows of weight 0 removed, in sorted order.
-
-    A search then does not depend on the order of the rows, and a row that occurs twice counts as
-    one of weight 2.
-    """
-    given = np.ones(len(y)) if weights is None else np.asarray(weights, np.float64)
-    keep = given > 0
-    table = np.column_stack([y[keep], X[keep]])
-    rows, where = np.unique(table, axis=0, return_inverse=True)
-    total = np.zeros(len(rows))
-    np.add.at(total, where.ravel(), given[keep])
-    alike = bool((total == 1).all())
-    return rows[:, 1:], rows[:, 0], None if alike else total
-
-
-def check_numeric(X: Any) -> None:
-    """Name the first column of a data frame that is not numeric; accept anything else."""
-    if not (hasattr(X, "columns") and hasattr(X, "dtypes")):
-        return
-    if not X.shape[1]:
-        raise ValueError("X has 0 features; at least one is needed")
-    for j, kind in enumerate(X.dtypes):
-        if getattr(kind, "kind", "O") not in "biuf":
-            where = _first_text(X.iloc[:, j])
-            raise ValueError(f"column {str(X.columns[j])!r} is not numeric: {where}")
 
 
 def _gentle(deviation: NDArray[np.float64], unit: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -326,14 +331,6 @@ def _numeric(X: Any) -> Any:
         kinds = (getattr(d, "numpy_dtype", getattr(d, "subtype", d)) for d in X.dtypes)
         X = X.to_numpy(dtype=np.result_type(np.float32, *kinds), na_value=np.nan)
     return as_floats(X)
-
-
-def _first_text(column: Any) -> str:
-    """Return where a column that is not numeric goes wrong."""
-    for row, cell in enumerate(column):
-        if not isinstance(cell, Real):
-            return f"row {row} holds {cell!r:.60}"
-    return f"its type is {column.dtype}"
 
 
 def _check_finite(table: Any, names: FeatureNames, dtype: Any) -> None:

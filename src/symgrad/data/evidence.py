@@ -18,6 +18,8 @@ from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp, ndtri
 from scipy.stats import rankdata
 
+from symgrad.data.counts import observations
+
 ENDS, MIDDLE = 60, 60
 """Values at either end that are taken one by one, and groups of those between."""
 
@@ -48,7 +50,7 @@ def evidence(
     p = np.ones(len(y)) if weights is None else weights
     given, most = p > 0, 0.0
     for f, g, w in _views(values[given], y[given], p[given]):
-        rows = w.sum() ** 2 / (w @ w)
+        rows = observations(w)
         most = max(most, -rows * float(np.log1p(-_surprise(f, g, w / w.sum()))))
         if most >= enough:
             break

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgrad import _core
+from symgrad.data.limits import NONE, Limits, seen
 
 TINY = 1e-3
 """Errors below this, in deviations of y, weigh no more where weights grow as errors shrink."""
@@ -108,11 +109,14 @@ class Loss:
         """The loss's number; 1 where it has none."""
         return self.number or self.row.number or 1.0
 
-    def of(self, y: Any, p: Any) -> NDArray[np.float64]:
-        """Return the loss of each prediction, before a logarithmic link's exponential."""
+    def of(self, y: Any, p: Any, limits: Limits = NONE) -> NDArray[np.float64]:
+        """Return the loss of each prediction, before a logarithmic link's exponential.
+
+        Where the target is at a limit, predictions beyond it are as good as the limit.
+        """
         with np.errstate(over="ignore"):
             loss: NDArray[np.float64] = self.row.define(
-                np.asarray(y, np.float64), np.asarray(p, np.float64), self.value
+                np.asarray(y, np.float64), seen(y, p, limits), self.value
             )
         return loss
 
@@ -130,6 +134,6 @@ class Loss:
         if self.row.log_link and (y < 0).any():
             raise ValueError(f"the loss {self.name} needs a target that is never negative")
 
-    def core(self, y: NDArray[np.float64]) -> _core.Loss:
+    def core(self, y: NDArray[np.float64], limits: Limits = NONE) -> _core.Loss:
         """Return the core's form of it for a target."""
-        return _core.Loss(self.name, self.value, TINY * float(np.std(y)) or 1e-12)
+        return _core.Loss(self.name, self.value, TINY * float(np.std(y)) or 1e-12, *limits)

@@ -33,6 +33,11 @@ class Constraints:
     monotone : mapping of str to int
         Features that the formula must never fall with (1) or never rise with (-1), checked by
         the sign of its derivative at every row of the training data.
+    limits : tuple of float, optional
+        The least and the greatest value that is predicted, None for no limit: ``(0, None)``. Rows
+        with the target at a limit stand for all beyond it. By default the ends of the target's
+        range at which at least 2 % of the rows, and ten, are found; ``(None, None)`` for none.
+        With squared loss only.
     margin : float
         How far beyond the training data, in parts of each feature's range, a formula must be
         defined and within bounds to be chosen.
@@ -52,6 +57,7 @@ class Constraints:
     exclude: Iterable[str] = ()
     require: Iterable[str] = ()
     monotone: Mapping[str, int] = field(default_factory=dict)
+    limits: tuple[float | None, float | None] | None = None
     margin: float = 0.0
     extrapolate: bool = False
 
@@ -65,6 +71,9 @@ class Constraints:
         for name, cost in self.costs.items():
             if not isinstance(cost, int) or cost < 1:
                 raise ValueError(f"costs must be positive whole numbers, got {cost!r} for {name!r}")
+        ends = self.limits or (None, None)
+        if len(ends) != 2 or (None not in ends and not ends[0] < ends[1]):  # type: ignore[operator]
+            raise ValueError(f"limits must be a least and a greatest value, got {self.limits}")
         if not self.margin >= 0:
             raise ValueError(f"margin must not be negative, got {self.margin}")
         both = set(self.exclude) & {*self.require, *self.monotone}

@@ -98,7 +98,7 @@ class Islands:
     fit_gate: float = 1.1
     fit_steps: int = 2
     record_steps: int = 5
-    max_size: int = 80
+    max_size: int = 72
     max_depth: int = 12
     laws: bool = True
 
@@ -250,7 +250,7 @@ def evolve(
         precise,
         data.y,
         data.core_weights,
-        (loss or Loss()).core(data.y),
+        (loss or Loss()).core(data.y, data.limits),
         [
             sprout(primitives, data.features, p_constant=c, whole=w)
             for c, w in zip(turns(settings.constants), turns(settings.whole), strict=True)

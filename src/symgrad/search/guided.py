@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from symgrad.data.constants import fit_constants
 from symgrad.data.dataset import Dataset
+from symgrad.data.limits import NONE, Limits, found
 from symgrad.data.loss import Loss
 from symgrad.dgp.optimization import Optimization, optimize
 from symgrad.dgp.sampling import Sampling, sample
@@ -122,6 +123,21 @@ class GuidedDGP(Search):
         """Return first populations."""
         return populate(rng, data, self.primitives, self.islands, range(self.islands.islands))
 
+    def limits(self, data: Dataset) -> Limits:
+        """Return between what the target lies: as the user says, or where rows pile up."""
+        assert data.y is not None
+        self.loss.check(data.y)
+        squared, given = self.loss.name == "squared", self.constraints.limits
+        if given is None:
+            return found(data.y, data.weights) if squared else NONE
+        low, high = (e if g is None else float(g) for e, g in zip(NONE, given, strict=True))
+        if not squared and (low, high) != NONE:
+            raise ValueError(f"limits are for squared loss only, got loss {self.loss.name!r}")
+        if data.y.min() < low or data.y.max() > high:
+            ends = f"{data.y.min():g} to {data.y.max():g}"
+            raise ValueError(f"limits must hold the target, which goes from {ends}, got {given}")
+        return low, high
+
     def step(self, state: State, data: Dataset, budget: Budget) -> IslandState:
         """Evolve for some generations; when exploration is over, bring the islands together."""
         assert isinstance(state, IslandState)
@@ -224,10 +240,10 @@ class GuidedDGP(Search):
         laws = state.laws or Laws.of(state.front, int(min(WORDS, left // 2)))
         if laws.over or not self.islands.laws:
             return state
-        found, evaluations = laws.step(data, self.primitives)
+        made, evaluations = laws.step(data.inside, self.primitives)
         allowed = [
             tree
-            for tree in sorted(found, key=lambda tree: tree.size)[:OFFERED]
+            for tree in sorted(made, key=lambda tree: tree.size)[:OFFERED]
             if tree.size <= self.islands.max_size
             and tree.depth <= self.islands.max_depth
             and self.constraints.allow(tree, data.X)

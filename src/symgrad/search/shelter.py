@@ -19,9 +19,6 @@ from symgrad.tree.bounds import bounds
 from symgrad.tree.forest import Forest
 from symgrad.tree.tree import Tree
 
-REACH = 1000
-"""How far a formula's values may lie beyond the target's range, in units of that range."""
-
 TERMS = 8
 """Most features in a sum."""
 
@@ -50,20 +47,13 @@ def shelter(state: State, data: Dataset, search: GuidedDGP) -> list[Entry]:
     best = min(state.front, key=lambda e: length(e, data, loss), default=None)
     if best is None or law(best.tree, best.loss, data.rows):
         return []
-    centre, reach = float(data.y.mean()), REACH * float(np.ptp(data.y))
 
     def safe(trees: list[Tree]) -> Iterator[Entry]:
         if not trees:
             return
         lines = fit_constants(Forest.of(trees), data, loss=loss, steps=0)
-        for tree, error, *line in zip(
-            trees, lines.error, lines.intercept, lines.slope, strict=True
-        ):
-            values = bounds(tree, *ranges, 1)
-            if values is None:
-                continue
-            ends = line[0] + line[1] * np.array(values)
-            if loss.row.log_link or np.abs(ends - centre).max() < reach:
+        for tree, error in zip(trees, lines.error, strict=True):
+            if bounds(tree, *ranges, 1) is not None:
                 yield Entry(tree, float(error))
 
     if any(safe([best.tree])):
