@@ -308,10 +308,12 @@ def choose(
         limits = (low if far[0] else -np.inf), (high if far[1] else np.inf)
         tree = kept_inside(formula.tree, values, limits)
         predictions = tree.evaluate(data.X, dtype=np.float64)
-        predictions = np.log(predictions) if loss.row.log_link else predictions
+        if loss.row.log_link:
+            with np.errstate(divide="ignore"):
+                predictions = np.log(predictions)
         mean = float(np.average(loss.of(y, predictions), weights=weights))
-        explained = 1 - (1 - formula.r2) * mean / formula.loss
-        return replace(formula, tree=tree, loss=mean, r2=explained)
+        less = mean / formula.loss if formula.loss else 1.0
+        return replace(formula, tree=tree, loss=mean, r2=1 - (1 - formula.r2) * less)
 
     def telling(formula: Formula) -> bool:
         if loss is None or loss.name != "squared" or how == "accurate":

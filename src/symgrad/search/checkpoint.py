@@ -37,7 +37,7 @@ from symgrad.tree.tree import Tree
 Arrays = dict[str, NDArray[Any]]
 
 FORMAT = "symgrad checkpoint"
-VERSION = 4
+VERSION = 5
 """Of the format. States of other versions are refused: no search goes on from them bit for bit."""
 
 FOREST = ("code", "value", "offset")
