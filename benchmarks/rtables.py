@@ -50,7 +50,8 @@ def numeric(table: pd.DataFrame) -> pd.DataFrame:
                 columns[f"{name}_{value}"] = (text == value).astype(float)
     made = pd.DataFrame(columns)
     made = made.loc[:, made.isna().mean() < 0.2].dropna()
-    return made.loc[:, (made != made.iloc[0]).any()]
+    varied: pd.DataFrame = made.loc[:, (made != made.iloc[0]).any()]
+    return varied
 
 
 def main() -> None:
