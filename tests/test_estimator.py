@@ -116,7 +116,7 @@ def test_other_losses():
     high = quick(loss=Loss("quantile", 0.9), **settings).fit(X, signal + rng.normal(size=300))
     assert 0.8 < np.mean(signal + rng.normal(size=300) < high.predict(X)) < 0.97
     counts = rng.poisson(np.exp(1 + 0.5 * signal)).astype(float)
-    rates = quick(loss="poisson", **settings).fit(X, counts)
+    rates = quick(loss="poisson", islands=None, **settings).fit(X, counts)
     assert rates.tree_.feature_indices == (0, 1)
     off = np.abs(rates.predict(X) / np.exp(1 + 0.5 * signal) - 1)
     assert np.quantile(off, 0.95) < 0.3
@@ -207,6 +207,7 @@ def test_bad_data_is_named(name):
         ({"loss": "hinge"}, "loss must be one of"),
         ({"loss": "absolute", "preset": "paper", "islands": None}, "squared loss only"),
         ({"max_size": 0}, "max_size must be positive"),
+        ({"max_size": 4}, r"max_size must be at least 5, the nodes of a\*x \+ b, got 4"),
         ({"max_size": 1.5}, "max_size must be a whole number, got 1.5"),
         ({"diversification": Diversification()}, "the default preset has no diversification"),
         ({"primitives": ["sine"]}, "unknown primitive 'sine'"),

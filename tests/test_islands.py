@@ -5,6 +5,7 @@ import pytest
 
 from symgrad import Dataset, Forest, PrimitiveSet
 from symgrad.data.evaluate import score
+from symgrad.evolution.front import Front
 from symgrad.evolution.islands import Islands, evolve
 from symgrad.tree.generate import generate
 
@@ -46,7 +47,7 @@ def test_islands_keep_their_size_and_their_limits():
     result = grown(Islands(islands=2, population=40, generations=4, max_size=15, max_depth=4))
     assert (np.diff(result.bounds) <= 40).all()
     assert result.bounds[-1] == len(result.population)
-    assert result.population.sizes.max() <= 15
+    assert result.population.written(data().units).max() <= 15
     assert max(tree.depth for tree in result.population) <= 4
     assert result.evaluations >= 2 * 40 * 4
 
@@ -64,10 +65,10 @@ def test_no_two_members_are_the_same():
 
 def test_the_best_of_each_size_is_at_least_as_good_as_any_member():
     result = grown()
-    best = {}
-    for size, error in zip(result.best.sizes, result.best_error, strict=True):
+    count, best = Front(data().units).sizes, {}
+    for size, error in zip(count(result.best), result.best_error, strict=True):
         best[size] = min(error, best.get(size, np.inf))
-    for size, error in zip(result.population.sizes, result.error, strict=True):
+    for size, error in zip(count(result.population), result.error, strict=True):
         assert best[size] <= error * (1 + 1e-9)
 
 

@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 
 from symgrad import Dataset, DGPRegressor, Tree
+from symgrad.bench.size import size
 from symgrad.estimator import contest
 from symgrad.evolution.constraints import Constraints
-from symgrad.rival import held_out
+from symgrad.model import Formula
+from symgrad.rival import HeldOut, held_out
+from symgrad.search.guided import GuidedDGP
 
 
 def small_effects(rows, features=30, seed=0):
@@ -63,7 +66,6 @@ def test_noise_is_a_constant():
         {"model_selection": "simple"},
         {"loss": "absolute"},
         {"primitives": ["+", "sin"]},
-        {"max_size": 2},
     ],
 )
 def test_where_there_is_no_contest(changes, monkeypatch):
@@ -82,7 +84,7 @@ def test_where_there_is_no_contest(changes, monkeypatch):
 
 def test_sums_keep_to_the_rules():
     X, y = small_effects(150)
-    assert fitted(X, y, max_size=11).tree_.size <= 13
+    assert size(fitted(X, y, max_size=11).sympy()) <= 11
     left = [f"x{j}" for j in range(3, 30)]
     est = fitted(X, y, constraints=Constraints(exclude=("x0", "x1", "x2")))
     assert est.tree_.size > 40
@@ -124,6 +126,17 @@ def test_a_target_with_hardly_any_values():
     assert held_out(Dataset(X, X[:, 0]), None, 0, True).terms == 0
 
 
+def test_a_sum_that_all_rows_have_no_use_for_is_not_added(monkeypatch):
+    x = np.linspace(-1, 1, 40)
+    left = np.cos(np.pi * x) - np.cos(np.pi * x).mean()  # x tells nothing of it
+    data = Dataset(x[:, None], np.exp(x) + left, dtype=np.float64)
+    chosen = Formula(Tree.parse("exp(x0)", data.names), 0.5, 0.5, -10.0, 10.0)
+    errors = np.linspace(0.1, 0.2, 40)
+    pays = HeldOut(1, 0.3, errors, 2 * errors, np.ones(40))
+    monkeypatch.setattr("symgrad.rival.held_out", lambda *_: pays)
+    assert contest(chosen, data, data, GuidedDGP(), None, False) is chosen
+
+
 def test_small_effects_are_added_to_a_formula(monkeypatch):
     def table(rows, seed):
         rng = np.random.default_rng(seed)
@@ -151,4 +164,4 @@ def test_effects_of_which_none_is_sure_and_all_are_certain():
     est = fitted(X, y)
     assert est.score(X_test, y_test) > 0.5
     assert est.tree_.size > 120  # nothing bounds it
-    assert fitted(X, y, max_size=80).tree_.size <= 82
+    assert size(fitted(X, y, max_size=80).sympy()) <= 80

@@ -133,6 +133,13 @@ def fit_constants(
     jobs: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
 
+class Units:
+    def __init__(self, scale: list[float], moved: list[bool]) -> None: ...
+    scale: list[float]
+    moved: list[int]
+
+def written_sizes(forest: Forest, units: Units) -> NDArray[np.int64]: ...
+
 class Rules:
     functions: list[int]
     cost: list[int]
@@ -140,6 +147,7 @@ class Rules:
     required: list[int]
     monotone: list[int]
     direction: list[int]
+    units: Units
     low: list[float]
     high: list[float]
 

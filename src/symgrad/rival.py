@@ -46,6 +46,9 @@ LONGEST = 60
 LONGER = 0.95
 """Part of the errors of a sum of usual size that a longer one may have left."""
 
+OF_A_TERM, OF_A_LINE = 3, 2
+"""Nodes of a feature with its factor, and of the sum that it stands in, with the number added."""
+
 SHRINKAGE = (0.0, 0.01, 0.03, 0.1, 0.3)
 """How sums are fitted; see `symgrad.search.sums.matching`."""
 
@@ -82,21 +85,25 @@ def contest(
     largest = search.islands.max_size
     if is_law(chosen, whole) or search.loss.name != "squared":
         return chosen
-    if largest < 3 or not {"add", "mul"} <= set(search.primitives.functions):
+    if not {"add", "mul"} <= set(search.primitives.functions):
         return chosen
     if exact.rows * exact.features > LARGE or exact.rows < 2 * FOLDS:
         return chosen
     tree = let_free(chosen.tree, exact.limits).renamed(exact.names)
-    alone = held_out(exact, None, (largest + 1) // 4, bounded)
+    alone = held_out(exact, None, (largest - OF_A_LINE) // OF_A_TERM, bounded)
 
     def made(base: Tree | None, how: HeldOut) -> Formula:
-        if base is None:
-            more = sums(search.primitives, exact, how.terms, how.shrinkage)[-1]
-        else:
+        left, primitives = exact, search.primitives
+        if base is not None:
             assert exact.y is not None
             known = base.evaluate(exact.X, dtype=np.float64)
             left = exact.with_target(exact.y - seen(exact.y, known, exact.limits))
-            more = sums(base.primitives, left, how.terms, how.shrinkage)[-1]
+            primitives = base.primitives
+        found = sums(primitives, left, how.terms, how.shrinkage)
+        if not found:  # all rows together leave nothing to explain
+            return chosen
+        more = found[-1]
+        if base is not None:
             code = [*base.code, *more.code, base.primitives.functions["add"]]
             more = Tree(code, [*base.value, *more.value, 0.0], base.primitives, base.names)
         formula = formulas(
@@ -115,7 +122,8 @@ def contest(
 
     if chosen.constant:
         return made(None, alone) if alone.terms and alone.gain(alone.before) > CERTAIN else chosen
-    added = held_out(exact, tree, max(0, largest - tree.size) // 4, bounded, search.n_jobs)
+    room = max(0, largest - int(Forest.of([tree]).written(exact.units)[0]))
+    added = held_out(exact, tree, room // OF_A_TERM, bounded, search.n_jobs)
     pays = added.terms and added.gain(added.before) > SURE
     own = added.errors if pays else added.before
     charged = own * math.exp(FOUND_IN_NOISE * chosen.words / exact.rows)

@@ -91,7 +91,7 @@ Island<T>::Island(const Problem<T>& problem, const Sprout& sprout, const IslandO
     if (std::isnan(m.error)) {
       settle(std::move(m.genome), HUGE_VAL);
     } else {
-      m.size = options_.rules.size(m.genome);
+      m.size = options_.rules.written(problem_.language, m.genome) + m.genome.size();
       members_.push_back(std::move(m));
     }
   }
@@ -182,8 +182,10 @@ double Island<T>::settle(Genome genome, double parent_error) {
   const auto is_safe = [&](const Genome& g) {
     return options_.rules.is_safe(problem_.language, g);
   };
-  const int64_t size = options_.rules.size(genome);
-  if (size > options_.max_size || depth_of(problem_.language, genome.code) > options_.max_depth ||
+  const int64_t written = options_.rules.written(problem_.language, genome);
+  const int64_t size = written + genome.size();
+  if (written > options_.max_size ||
+      depth_of(problem_.language, genome.code) > options_.max_depth ||
       !options_.rules.nests_well(problem_.language, genome) || !is_safe(genome))
     return 0;
   const int64_t before = fitter_.evaluations();
@@ -222,10 +224,11 @@ void Island<T>::survive() {
   members_.resize(keep);
   limit_.clear();
   if (keep < size_t(options_.population)) return;
-  limit_.assign(size_t(options_.max_size) + 1, HUGE_VAL);
-  for (const Member& m : members_)
-    if (m.rank == members_.back().rank && m.size <= options_.max_size)
-      limit_[size_t(m.size)] = std::min(limit_[size_t(m.size)], m.error);
+  for (const Member& m : members_) {
+    if (m.rank != members_.back().rank) continue;
+    if (size_t(m.size) >= limit_.size()) limit_.resize(size_t(m.size) + 1, HUGE_VAL);
+    limit_[size_t(m.size)] = std::min(limit_[size_t(m.size)], m.error);
+  }
   for (size_t s = 1; s < limit_.size(); ++s) limit_[s] = std::min(limit_[s], limit_[s - 1]);
 }
 

@@ -13,7 +13,7 @@ namespace symgrad {
 
 struct IslandOptions {
   int population = 300;
-  int max_size = 50, max_depth = 12;
+  int max_size = 50, max_depth = 12;  // of the formula as it is written, and of the tree
   int tournament = 3;
   double crossover = 0.35;  // share of the offspring; the rest, beside the guided, are mutations
   double guided = 0.15;     // share whose edit the gradient chooses
@@ -42,7 +42,7 @@ struct Credit {
 struct Member {
   Genome genome;
   double error = HUGE_VAL;
-  int64_t size = 0;  // as the rules count it
+  int64_t size = 0;  // nodes of the tree and of the formula as it is written
   int rank = 0;
   double crowding = 0;
 };

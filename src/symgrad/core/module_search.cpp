@@ -132,7 +132,7 @@ nb::tuple evolve(const Forest& forest, const Vector<double>& error, const Vector
     require(r.functions.size() <= 64 && r.cost.size() == r.functions.size() &&
                 r.forbidden.size() == r.functions.size() &&
                 r.direction.size() == r.monotone.size() && r.low.size() == r.high.size() &&
-                (r.low.empty() || int64_t(r.low.size()) == X.columns),
+                (r.low.empty() || int64_t(r.low.size()) == X.columns) && r.units.cover(X.columns),
             "the rules are not complete");
   }
   std::vector<std::unique_ptr<Island<T>>> evolved(static_cast<size_t>(islands));
@@ -190,6 +190,22 @@ nb::tuple py_evolve(const Forest& forest, const Vector<double>& error,
 }  // namespace
 
 void bind_search(nb::module_& m) {
+  nb::class_<Units>(m, "Units")
+      .def(nb::init<std::vector<double>, std::vector<uint8_t>>())
+      .def_ro("scale", &Units::scale)
+      .def_ro("moved", &Units::moved)
+      .def("__getstate__", [](const Units& u) { return std::make_tuple(u.scale, u.moved); })
+      .def("__setstate__",
+           [](Units& u, const std::tuple<std::vector<double>, std::vector<uint8_t>>& parts) {
+             new (&u) Units{std::get<0>(parts), std::get<1>(parts)};
+           });
+  m.def("written_sizes", [](const Forest& forest, const Units& units) {
+    require(units.cover(forest.features()), "units must have a number per feature");
+    std::vector<int64_t> sizes;
+    for (int64_t t = 0; t < forest.trees(); ++t)
+      sizes.push_back(written_size(forest, forest.tree(t), units));
+    return to_numpy(std::move(sizes));
+  });
   nb::class_<Rules>(m, "Rules")
       .def(nb::init<>())
       .def_rw("functions", &Rules::functions)
@@ -198,6 +214,7 @@ void bind_search(nb::module_& m) {
       .def_rw("required", &Rules::required)
       .def_rw("monotone", &Rules::monotone)
       .def_rw("direction", &Rules::direction)
+      .def_rw("units", &Rules::units)
       .def_rw("low", &Rules::low)
       .def_rw("high", &Rules::high);
   nb::class_<IslandOptions>(m, "IslandOptions")

@@ -11,12 +11,12 @@ int64_t Rules::find(int32_t code) const {
   return at == functions.end() ? -1 : at - functions.begin();
 }
 
-int64_t Rules::size(const Genome& tree) const {
-  if (trivial()) return tree.size();
-  int64_t sum = 0;
+int64_t Rules::written(const Forest& language, const Genome& tree) const {
+  int64_t sum = written_size(language, tree.view(), units);
+  if (trivial()) return sum;
   for (const int32_t c : tree.code) {
     const int64_t k = c < 0 ? -1 : find(c);
-    sum += k < 0 ? 1 : cost[size_t(k)];
+    if (k >= 0) sum += cost[size_t(k)] - 1;
   }
   return sum;
 }

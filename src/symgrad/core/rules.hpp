@@ -3,6 +3,7 @@
 
 #include "differentiator.hpp"
 #include "genome.hpp"
+#include "written.hpp"
 
 namespace symgrad {
 
@@ -14,9 +15,10 @@ struct Rules {
   std::vector<int32_t> monotone;  // features, and the sign that the derivative must have
   std::vector<int32_t> direction;
   std::vector<double> low, high;  // of each feature, where trees must be defined; may be empty
+  Units units;
 
   bool trivial() const { return functions.empty(); }
-  int64_t size(const Genome& tree) const;
+  int64_t written(const Forest& language, const Genome& tree) const;  // nodes, by their costs
   bool nests_well(const Forest& language, const Genome& tree) const;
   bool has_required(const Genome& tree) const;
   bool is_safe(const Forest& language, const Genome& tree) const;

@@ -187,6 +187,13 @@ class Dataset:
             return self
         return self._with(self.X.astype(np.float32), self.y, self.weights)
 
+    @cached_property
+    def units(self) -> _core.Units:
+        """The features' units as the core wants them."""
+        if self.scale is None or self.center is None:
+            return _core.Units([], [])
+        return _core.Units(self.scale.tolist(), (self.center != 0).tolist())
+
     @property
     def sparse(self) -> bool:
         """Whether X is a sparse matrix."""
@@ -303,7 +310,7 @@ class Dataset:
 
     def _with(self, X: Any, y: Any, weights: Any) -> Dataset:
         result = object.__new__(Dataset)
-        made = ("single", "table", "box", "at_limits")
+        made = ("single", "table", "box", "at_limits", "units")
         result.__dict__.update({k: v for k, v in self.__dict__.items() if k not in made})
         if not is_sparse(X):
             X.flags.writeable = False

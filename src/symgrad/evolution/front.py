@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from symgrad import _core
 from symgrad.tree.forest import Forest
 from symgrad.tree.tree import Tree
 
@@ -26,16 +27,20 @@ class Front:
 
     Attributes
     ----------
+    units : Units, optional
+        If features come in units, sizes are those of the trees and of the formulas as written,
+        together; else of the trees alone.
     best : dict
         The best entry of each number of features and size, dominated ones included until they are
         asked for.
     """
 
+    units: _core.Units | None = None
     best: dict[tuple[int, int], Entry] = field(default_factory=dict)
 
     def offer(self, forest: Forest, loss: NDArray[np.float64]) -> None:
         """Take in the trees that are better than all seen of their kind; invalid ones never."""
-        features, sizes = forest.feature_counts, forest.sizes
+        features, sizes = forest.feature_counts, self.sizes(forest)
         kinds = features * (sizes.max() + 1) + sizes
         order = np.lexsort((loss, kinds))
         leaders = order[np.unique(kinds[order], return_index=True)[1]]
@@ -44,6 +49,10 @@ class Front:
             held = self.best.get(kind)
             if held is None or loss[t] < held.loss:
                 self.best[kind] = Entry(forest[t], float(loss[t]))
+
+    def sizes(self, forest: Forest) -> NDArray[np.int64]:
+        """Return the sizes by which trees are told apart."""
+        return forest.sizes if self.units is None else forest.sizes + forest.written(self.units)
 
     def __iter__(self) -> Iterator[Entry]:
         """Go through the entries from small to large, each better than all before."""

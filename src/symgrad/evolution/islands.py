@@ -24,6 +24,9 @@ from symgrad.tree.units import NEEDED
 V = TypeVar("V")
 
 
+LEAST_SIZE = 5
+"""Nodes of the smallest formula."""
+
 KINDS = 4
 """Kinds of offspring: products, guided edits, crossover, mutation."""
 
@@ -73,8 +76,12 @@ class Islands:
         An offspring's constants are fitted if its error is below this times its parent's.
     fit_steps, record_steps : int
         Steps of Levenberg-Marquardt, and those for a tree that is the best of its size.
-    max_size, max_depth : int
-        Limits on trees.
+    max_size : int
+        Most nodes of a formula as it is written, with its outer line, in the units of the data;
+        see `Forest.written`. While evolving, trees are compared by these nodes and their own: the
+        numbers that units bring along are read, but need not be found.
+    max_depth : int
+        Limit on trees.
     laws : bool
         Where a formula is nearly exact, put together laws from small trees; see
         `symgrad.search.laws`.
@@ -98,7 +105,7 @@ class Islands:
     fit_gate: float = 1.1
     fit_steps: int = 2
     record_steps: int = 5
-    max_size: int = 72
+    max_size: int = 76
     max_depth: int = 12
     laws: bool = True
 
@@ -109,6 +116,9 @@ class Islands:
         for name in ("islands", "generations", "tournament", "chain", "max_size", "max_depth"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
+        if self.max_size < LEAST_SIZE:
+            least = f"max_size must be at least {LEAST_SIZE}, the nodes of a*x + b"
+            raise ValueError(f"{least}, got {self.max_size}")
         if not 0 <= self.advice < np.inf:
             raise ValueError(f"advice must be a weight, not negative, got {self.advice}")
         if self.population < 2:
@@ -238,7 +248,7 @@ def evolve(
     options = [settings.options(g) for g in turns(settings.guided)]
     for k, island in enumerate(options):
         rules = (constraints or Constraints()).rules(population.primitives, data.names)
-        box = ranges[k % len(ranges)]
+        rules.units, box = data.units, ranges[k % len(ranges)]
         if box is not None:
             rules.low, rules.high = box[0].tolist(), box[1].tolist()
         island.rules = rules

@@ -22,8 +22,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from symgrad import _core
 from symgrad.data.dataset import Dataset
-from symgrad.evolution.front import Entry, Front
+from symgrad.evolution.front import Front
 from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.replacing import replacing
 from symgrad.search.base import Budget, Search, State
@@ -37,7 +38,7 @@ from symgrad.tree.tree import Tree
 Arrays = dict[str, NDArray[Any]]
 
 FORMAT = "symgrad checkpoint"
-VERSION = 5
+VERSION = 6
 """Of the format. States of other versions are refused: no search goes on from them bit for bit."""
 
 FOREST = ("code", "value", "offset")
@@ -303,6 +304,9 @@ def _described(state: State) -> tuple[dict[str, Any], Arrays]:
         "front_loss": np.array(losses, np.float64),
         "front_set": np.array([sets.index(t.primitives.specs) for t in trees], np.int64),
     }
+    if state.front.units is not None:
+        arrays["front_scale"] = np.array(state.front.units.scale, np.float64)
+        arrays["front_moved"] = np.array(state.front.units.moved, bool)
     if isinstance(state, IslandState):
         header |= {n: getattr(state, n) for n in ("merged", "exact", "precise", "advised")}
         arrays |= {"bounds": state.bounds, "credit": state.credit}
@@ -331,11 +335,14 @@ def _state(header: dict[str, Any], arrays: Arrays, names: FeatureNames) -> State
     rng.bit_generator.state = header["rng"]
     sets = [PrimitiveSet(specs) for specs in header["front"]]
     front, offset = Front(), arrays["front_offset"]
+    if "front_scale" in arrays:
+        parts = (arrays[f"front_{part}"].tolist() for part in ("scale", "moved"))
+        front.units = _core.Units(*parts)
     for k, (loss, chosen) in enumerate(zip(arrays["front_loss"], arrays["front_set"], strict=True)):
         span = slice(offset[k], offset[k + 1])
         code, value = arrays["front_code"][span], arrays["front_value"][span]
         tree = Tree(code, value, sets[chosen], names)
-        front.best[len(tree.feature_indices), tree.size] = Entry(tree, float(loss))
+        front.offer(Forest.of([tree]), np.array([loss]))
     common = (
         rng, population, arrays["loss"], front,
         header["evaluations"], header["iterations"], header["seconds"],

@@ -117,7 +117,8 @@ class GuidedDGP(Search):
         """Generate the islands' first populations."""
         population = self.first(rng, data)
         bounds = np.arange(self.islands.islands + 1) * self.islands.population
-        return IslandState(rng, population, np.full(len(population), np.nan), bounds=bounds)
+        unknown = np.full(len(population), np.nan)
+        return IslandState(rng, population, unknown, Front(data.units), bounds=bounds)
 
     def first(self, rng: np.random.Generator, data: Dataset) -> Forest:
         """Return first populations."""
@@ -216,7 +217,8 @@ class GuidedDGP(Search):
             device=self.device,
         )
         sampled = sample(relaxed, self.sampling)
-        sampled = sampled[np.flatnonzero(sampled.sizes <= self.islands.max_size)]
+        fits = sampled.written(data.units) <= self.islands.max_size
+        sampled = sampled[np.flatnonzero(fits)]
         bounds = state.bounds.copy()
         bounds[-1] += len(sampled)
         return replace(
@@ -244,7 +246,7 @@ class GuidedDGP(Search):
         allowed = [
             tree
             for tree in sorted(made, key=lambda tree: tree.size)[:OFFERED]
-            if tree.size <= self.islands.max_size
+            if Forest.of([tree]).written(data.units)[0] <= self.islands.max_size
             and tree.depth <= self.islands.max_depth
             and self.constraints.allow(tree, data.X)
         ]
@@ -321,7 +323,7 @@ class GuidedDGP(Search):
 
     def fitted(self, front: Front, data: Dataset, steps: int) -> Front:
         """Return the front with its constants fitted to the data."""
-        anew = Front()
+        anew = Front(front.units)
         if len(front):
             trees = Forest.of([entry.tree for entry in front])
             fitted = fit_constants(

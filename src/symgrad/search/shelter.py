@@ -67,7 +67,7 @@ def shelter(state: State, data: Dataset, search: GuidedDGP) -> list[Entry]:
             [
                 t
                 for t in sums(best.tree.primitives, data, TERMS)
-                if t.size <= search.islands.max_size
+                if Forest.of([t]).written(data.units)[0] <= search.islands.max_size
             ]
         )
     return found

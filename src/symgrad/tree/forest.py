@@ -140,6 +140,15 @@ class Forest(Sequence[Tree]):
         """Number of nodes of each tree, constants counted."""
         return np.diff(self.offset)
 
+    def written(self, units: _core.Units) -> NDArray[np.int64]:
+        """Return the nodes of each formula as it is written, with an outer line, in units.
+
+        As SymPy counts them: a sum or product of any length is one node, -x and 1/x have a number
+        more. Numbers that only the units ask for are counted, too. What merging and cancelling
+        terms would save is not known here.
+        """
+        return _core.written_sizes(self._core, units)
+
     @property
     def feature_counts(self) -> NDArray[np.int64]:
         """Number of different features of each tree."""
