@@ -43,7 +43,8 @@ Part sum(Part a, Part b, double sign) {
     return other;
   }
   if (std::abs(a.factor - b.factor) > 1e-9 * std::abs(a.factor)) {
-    const bool first = a.bare < b.bare;  // to be written with what it has more than the other
+    // One of them is written with what it has more than the other.
+    const bool first = a.bare < b.bare || (a.bare == b.bare && b.factor == 1);
     (first ? a : b).write_factor();
     (first ? a : b).factor = (first ? b : a).factor;
   }
