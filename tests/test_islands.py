@@ -63,9 +63,10 @@ def test_no_two_members_are_the_same():
         assert len(pairs) == last - first
 
 
-def test_the_best_of_each_size_is_at_least_as_good_as_any_member():
-    result = grown()
-    count, best = Front(data().units).sizes, {}
+@pytest.mark.parametrize("written", [False, True])
+def test_the_best_of_each_size_is_at_least_as_good_as_any_member(written):
+    result = grown(replace(SMALL, written=written))
+    count, best = Front(data().units if written else None).sizes, {}
     for size, error in zip(count(result.best), result.best_error, strict=True):
         best[size] = min(error, best.get(size, np.inf))
     for size, error in zip(count(result.population), result.error, strict=True):

@@ -116,7 +116,9 @@ def fit(
     primitives: Annotated[
         str | None, typer.Option(help="Functions to use, as '+,*,sin,gauss(x) = exp(-x*x)'.")
     ] = None,
-    max_size: Annotated[int | None, typer.Option(help="Most nodes of a formula.")] = None,
+    max_size: Annotated[
+        int | None, typer.Option(help="Most nodes of a formula, as written.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="File for the model (JSON).")] = None,
     report: Annotated[Path | None, typer.Option(help="File for a report (HTML).")] = None,
     checkpoint: Annotated[

@@ -78,8 +78,8 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         "poisson"; `Loss("quantile", 0.9)` where a number belongs to it. The paper preset has
         squares only.
     max_size : int, optional
-        Most nodes of a formula in the search, constants counted, the outer line and the
-        features' units not; by default 72 (the paper preset: 50), and more for sums that need it.
+        Most nodes of a formula as SymPy writes it in your units; by default 76, and more for sums
+        that need it. The paper preset counts the nodes of trees (50).
     model_selection : {"balanced", "accurate", "simple"}, optional
         Which formula becomes the model: the one of least description length, with a sum of features
         or replaced by it where left-out rows ask for it (by default); the one of least error (the

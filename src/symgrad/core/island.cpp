@@ -91,7 +91,7 @@ Island<T>::Island(const Problem<T>& problem, const Sprout& sprout, const IslandO
     if (std::isnan(m.error)) {
       settle(std::move(m.genome), HUGE_VAL);
     } else {
-      m.size = options_.rules.written(problem_.language, m.genome) + m.genome.size();
+      m.size = size_of(m.genome, options_.rules.written(problem_.language, m.genome));
       members_.push_back(std::move(m));
     }
   }
@@ -163,6 +163,12 @@ Genome Island<T>::offspring(const Member& mother, Kind kind) {
   return variation_.mutate(rng_, mother.genome, donor);
 }
 
+// What trees are compared by, beside the error.
+template <class T>
+int64_t Island<T>::size_of(const Genome& tree, int64_t written) const {
+  return tree.size() + (options_.written ? written : 0);
+}
+
 // How much lower an error is than that of all trees of its size or less, in logs.
 template <class T>
 double Island<T>::gain(double error, int64_t size) const {
@@ -183,7 +189,7 @@ double Island<T>::settle(Genome genome, double parent_error) {
     return options_.rules.is_safe(problem_.language, g);
   };
   const int64_t written = options_.rules.written(problem_.language, genome);
-  const int64_t size = written + genome.size();
+  const int64_t size = size_of(genome, written);
   if (written > options_.max_size ||
       depth_of(problem_.language, genome.code) > options_.max_depth ||
       !options_.rules.nests_well(problem_.language, genome) || !is_safe(genome))

@@ -22,7 +22,8 @@ struct IslandOptions {
   int chain = 3;            // most guided edits in a row
   double fit_gate = 1.1;    // constants are fitted if the error is below this times the parent's
   int fit_steps = 2, record_steps = 5;
-  bool adapt = true;  // shares follow what has paid
+  bool adapt = true;    // shares follow what has paid
+  bool written = true;  // trees are compared by the nodes of what is written, too
   Rules rules;
 };
 
@@ -42,7 +43,7 @@ struct Credit {
 struct Member {
   Genome genome;
   double error = HUGE_VAL;
-  int64_t size = 0;  // nodes of the tree and of the formula as it is written
+  int64_t size = 0;  // nodes of the tree, and of the formula as it is written
   int rank = 0;
   double crowding = 0;
 };
@@ -72,6 +73,7 @@ class Island {
   Kind draw();
   Genome offspring(const Member& mother, Kind kind);
   double settle(Genome genome, double parent_error);
+  int64_t size_of(const Genome& tree, int64_t written) const;
   double gain(double error, int64_t size) const;
   double limit(int64_t size) const;
   void survive();

@@ -232,6 +232,7 @@ void bind_search(nb::module_& m) {
       .def_rw("fit_steps", &IslandOptions::fit_steps)
       .def_rw("record_steps", &IslandOptions::record_steps)
       .def_rw("adapt", &IslandOptions::adapt)
+      .def_rw("written", &IslandOptions::written)
       .def_rw("rules", &IslandOptions::rules);
   nb::class_<Loss>(m, "Loss").def("__init__", [](Loss* self, const std::string& name, double number,
                                                  double tiny, double low, double high) {

@@ -78,8 +78,10 @@ class Islands:
         Steps of Levenberg-Marquardt, and those for a tree that is the best of its size.
     max_size : int
         Most nodes of a formula as it is written, with its outer line, in the units of the data;
-        see `Forest.written`. While evolving, trees are compared by these nodes and their own: the
-        numbers that units bring along are read, but need not be found.
+        see `Forest.written`.
+    written : bool
+        Compare trees by these nodes and their own, not by their own alone: numbers that units bring
+        along need not be found, but are read.
     max_depth : int
         Limit on trees.
     laws : bool
@@ -106,6 +108,7 @@ class Islands:
     fit_steps: int = 2
     record_steps: int = 5
     max_size: int = 76
+    written: bool = True
     max_depth: int = 12
     laws: bool = True
 
@@ -137,7 +140,8 @@ class Islands:
         """Return the core's options for an island with that share of guided offspring."""
         options = _core.IslandOptions()
         for name in ("population", "tournament", "crossover", "chain", "pair_work", "adapt",
-                     "fit_gate", "fit_steps", "record_steps", "max_size", "max_depth"):  # fmt: skip
+                     "fit_gate", "fit_steps", "record_steps", "max_size", "max_depth",
+                     "written"):  # fmt: skip
             setattr(options, name, getattr(self, name))
         options.guided = guided
         options.pairs = self.pairs if guided else 0.0

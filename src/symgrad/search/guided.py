@@ -118,7 +118,8 @@ class GuidedDGP(Search):
         population = self.first(rng, data)
         bounds = np.arange(self.islands.islands + 1) * self.islands.population
         unknown = np.full(len(population), np.nan)
-        return IslandState(rng, population, unknown, Front(data.units), bounds=bounds)
+        front = Front(data.units if self.islands.written else None)
+        return IslandState(rng, population, unknown, front, bounds=bounds)
 
     def first(self, rng: np.random.Generator, data: Dataset) -> Forest:
         """Return first populations."""
