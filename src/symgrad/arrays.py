@@ -88,7 +88,8 @@ def frozen(array: Any, dtype: Any, name: str) -> NDArray[Any]:
         raise ValueError(f"{name} must be a one-dimensional array of numbers")
     with np.errstate(invalid="ignore", over="ignore"):
         copy = np.array(given, dtype=dtype)
-    if not np.array_equal(copy, given, equal_nan=copy.dtype.kind == "f"):
+    exact = copy.dtype == given.dtype
+    if not exact and not np.array_equal(copy, given, equal_nan=copy.dtype.kind == "f"):
         raise ValueError(f"{name} must hold {np.dtype(dtype).name} values")
     copy.flags.writeable = False
     return copy

@@ -31,24 +31,31 @@ class Front:
         If features come in units, sizes are those of the trees and of the formulas as written,
         together; else of the trees alone.
     best : dict
-        The best entry of each number of features and size, dominated ones included until they are
-        asked for.
+        The best entry of each number of features and size, but for those that one beats which is
+        as small, has as few features and is as good.
     """
 
     units: _core.Units | None = None
     best: dict[tuple[int, int], Entry] = field(default_factory=dict)
 
     def offer(self, forest: Forest, loss: NDArray[np.float64]) -> None:
-        """Take in the trees that are better than all seen of their kind; invalid ones never."""
-        features, sizes = forest.feature_counts, self.sizes(forest)
-        kinds = features * (sizes.max() + 1) + sizes
-        order = np.lexsort((loss, kinds))
-        leaders = order[np.unique(kinds[order], return_index=True)[1]]
-        for t in leaders[np.isfinite(loss[leaders])].tolist():
-            kind = (int(features[t]), int(sizes[t]))
-            held = self.best.get(kind)
-            if held is None or loss[t] < held.loss:
-                self.best[kind] = Entry(forest[t], float(loss[t]))
+        """Take in the trees that none seen so far beats; invalid ones never."""
+        new = np.stack([forest.feature_counts, self.sizes(forest), loss])
+        order = np.lexsort(new[::-1])
+        kinds = np.diff(new[:2, order], axis=1, prepend=-1).any(axis=0)
+        leaders = order[kinds & np.isfinite(loss[order])]  # the best of each kind
+        kinds_held, held = list(self.best), self._held()
+        leaders = leaders[~_as_large(new[:, leaders], held).any(axis=1)]
+        as_large = _as_large(new[:, leaders], new[:, leaders])
+        leaders = leaders[as_large.sum(axis=1) == 1]  # as itself alone
+        for k in np.flatnonzero(_as_large(held, new[:, leaders]).any(axis=1)).tolist():
+            del self.best[kinds_held[k]]
+        for t in leaders.tolist():
+            self.best[int(new[0, t]), int(new[1, t])] = Entry(forest[t], float(loss[t]))
+
+    def _held(self) -> NDArray[np.float64]:
+        """Return features, size and loss of the entries, in columns."""
+        return np.array([(*kind, e.loss) for kind, e in self.best.items()]).reshape(-1, 3).T
 
     def sizes(self, forest: Forest) -> NDArray[np.int64]:
         """Return the sizes by which trees are told apart."""
@@ -64,13 +71,7 @@ class Front:
 
     def lean(self) -> list[Entry]:
         """Return the entries that none beats which is as small and has as few features."""
-        lowest: dict[int, float] = {}  # of trees of so many features, no larger than this one
-        kept = []
-        for (features, _), entry in sorted(self.best.items(), key=lambda kind: kind[0][::-1]):
-            if all(entry.loss < loss for k, loss in lowest.items() if k <= features):
-                lowest[features] = entry.loss
-                kept.append(entry)
-        return kept
+        return [entry for _, entry in sorted(self.best.items(), key=lambda kind: kind[0][::-1])]
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -79,3 +80,8 @@ class Front:
     def most_accurate(self) -> Entry | None:
         """The entry of the least error, or None if no valid tree was seen."""
         return min(self.best.values(), key=lambda e: (e.loss, e.tree.size), default=None)
+
+
+def _as_large(some: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether a column of features, size and loss (first axis) has no entry below another's."""
+    return np.asarray((some[:, :, None] >= others[:, None, :]).all(axis=0))

@@ -121,10 +121,16 @@ class PrimitiveSet:
         """Return the number of arguments of a function code."""
         return self[code].arity
 
-    def arities(self, code: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Return the arity of each code, 0 for leaves; codes outside the set are an error."""
+    @cached_property
+    def _arity_of(self) -> NDArray[np.int64]:
+        """The arity by code; -1 for codes outside the set."""
         known = np.full(FIRST_COMPOSED + len(self._composed), -1)
         known[self._codes] = [p.arity for p in self]
+        return known
+
+    def arities(self, code: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Return the arity of each code, 0 for leaves; codes outside the set are an error."""
+        known = self._arity_of
         inside = np.clip(code, 0, len(known) - 1)
         arities = np.where(code < 0, 0, np.where(code == inside, known[inside], -1))
         if (arities < 0).any():

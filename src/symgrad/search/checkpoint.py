@@ -38,7 +38,7 @@ from symgrad.tree.tree import Tree
 Arrays = dict[str, NDArray[Any]]
 
 FORMAT = "symgrad checkpoint"
-VERSION = 6
+VERSION = 7
 """Of the format. States of other versions are refused: no search goes on from them bit for bit."""
 
 FOREST = ("code", "value", "offset")

@@ -54,6 +54,9 @@ OFFERED = 100
 ASKED = 0.1
 """Share of the budget after which other models are asked for advice."""
 
+COMPARED = 5
+"""Iterations after which it is asked again whether formulas have become better than they are."""
+
 LITTLE = 0.9
 """Error from which their advice says too little."""
 
@@ -338,11 +341,14 @@ class GuidedDGP(Search):
     ) -> tuple[IslandState, Dataset]:
         """Return the state, and the data with made-up rows where other models know more.
 
-        They are asked once. As soon as a formula is better than they are, by its description
+        They are asked once. Soon after a formula is better than they are, by its description
         length on the data themselves, their rows go for good.
         """
         if state.advised is False or budget.share(state) < ASKED or not len(state.front):
             return state, data
+        if state.advised and state.iterations % COMPARED:
+            advice = state.advice or ask(data, self.islands.advice, self.n_jobs)
+            return replace(state, advice=advice), advice.data
         best = min(length(e, data, self.loss) for e in self.fitted(state.front, data, steps=0))
         error, advice = float(np.exp(best / data.rows)), state.advice
         useful = self.islands.advice > 0 and self.loss.name == "squared" and error > GOOD_ENOUGH
