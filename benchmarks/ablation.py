@@ -44,6 +44,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "no guided edits": {"islands": replace(FULL, guided=(0.0,), pairs=0.0)},
     "all islands guided": {"islands": replace(FULL, guided=(0.2,))},
     "no pairs": {"islands": replace(FULL, pairs=0.0)},
+    "no parts of other trees": {"islands": replace(FULL, parts=False)},
     "shares that adapt": {"islands": replace(FULL, adapt=True)},
     "single edits": {"islands": replace(FULL, chain=1)},
     "no fitting of constants": {"islands": replace(FULL, fit_steps=0, record_steps=0)},

@@ -161,6 +161,7 @@ class IslandOptions:
     pairs: float
     pair_work: float
     adapt: bool
+    parts: bool
     written: bool
     chain: int
     fit_gate: float

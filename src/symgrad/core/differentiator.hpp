@@ -42,11 +42,7 @@ class Differentiator {
     return adjoints_;
   }
 
-  // Values of a slot on the rows of the last run.
-  const T* value(int64_t slot) const { return values_[size_t(slot)]; }
-  const T* result() const { return values_[size_t(tape_.result)]; }
-
- private:
+  // Values alone; returns how many rows they are padded to.
   int forward(int64_t row, int rows) {
     const int n = padded(rows);
     T* own = adjoints_ + size_t(tape_.slots) * kStride;
@@ -57,6 +53,12 @@ class Differentiator {
                                      own + size_t(step.out) * kStride, n);
     return n;
   }
+
+  // Values of a slot on the rows of the last run.
+  const T* value(int64_t slot) const { return values_[size_t(slot)]; }
+  const T* result() const { return values_[size_t(tape_.result)]; }
+
+ private:
   const T* leaf(int32_t s, int64_t row, int rows, T* own) {
     T* block = own + size_t(s) * kStride;
     if (tape_.written[size_t(s)]) return block;

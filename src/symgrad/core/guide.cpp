@@ -6,13 +6,15 @@
 namespace symgrad {
 
 template <class T>
-Guide<T>::Guide(const Problem<T>& problem, const Sprout& sprout)
+Guide<T>::Guide(const Problem<T>& problem, const Sprout& sprout, Donor donor)
     : problem_(problem),
       sprout_(sprout),
       kernels_(kernels<T>()),
       rows_of_(row_kernels<T>()),
       differentiator_(problem.language, problem.X, false),
-      words_(problem.X, sprout) {
+      words_(problem.X, sprout),
+      parts_(problem.language, problem.X),
+      donor_(std::move(donor)) {
   T** buffers[] = {&w_, &y_, &f_, &r_, &J_, &u_, &p_, &q_, &s_, &t_, &pad_, &v_};
   T* memory = memory_.get(std::size(buffers) * kRowStride);
   for (T** b : buffers) *b = memory, memory += kRowStride;
@@ -31,9 +33,20 @@ const T* Guide<T>::column(int64_t feature) {
   return load(problem_.X, int32_t(feature), row_, rows_, pad_);
 }
 
-// Mostly features as they are.
+// Whether there are parts of other trees, gathered now if they are not yet.
+template <class T>
+bool Guide<T>::has_parts(Rng& rng) {
+  if (donor_ && parts_.count() == 0) {
+    parts_.gather(rng, donor_, row_, rows_);
+    work_ += parts_.work();
+  }
+  return parts_.count() > 0;
+}
+
+// Parts of other trees half of the time, otherwise mostly features as they are.
 template <class T>
 int32_t Guide<T>::source(Rng& rng) {
+  if (rng.uniform() < 0.5 && has_parts(rng)) return kPart;
   const double kind = rng.uniform();
   if (kind < 0.6) return kPlain;
   if (kind < 0.8) return kWord;
@@ -44,6 +57,7 @@ int32_t Guide<T>::source(Rng& rng) {
 template <class T>
 int64_t Guide<T>::candidates() const {
   const int64_t d = problem_.X.columns;
+  if (source_ == kPart) return parts_.count();
   return source_ == kWord ? words_.count() : d <= 512 ? d : std::max<int64_t>(512, d / 4);
 }
 
@@ -58,6 +72,7 @@ const T* Guide<T>::candidate(int64_t k) {
 template <class T>
 const T* Guide<T>::plain_candidate(int64_t k) {
   if (source_ == kWord) return words_.value(k);
+  if (source_ == kPart) return parts_.value(k);
   const T* x = column(k);
   if (source_ == kPlain) return x;
   kernels_.map[0][source_ == kSquare ? int32_t(k_mul) : source_](x, x, v_, n_);
@@ -66,6 +81,7 @@ const T* Guide<T>::plain_candidate(int64_t k) {
 
 template <class T>
 Genome Guide<T>::written(int64_t candidate) const {
+  if (source_ == kPart) return parts_.tree(candidate);
   Genome out;
   if (source_ == kWord) {
     words_.write(candidate, &out);
@@ -87,6 +103,7 @@ bool Guide<T>::look(Rng& rng, const Genome& tree) {
     row_ = n > kRows ? rng.below(uint32_t((n - kRows) / kVector + 1)) * int64_t(kVector) : 0;
     words_.build(rng, row_, rows_);
     work_ += words_.work();
+    parts_.clear();
     columns_.clear();
     aimed_ = false;
   }
@@ -196,10 +213,11 @@ void Guide<T>::weigh(bool swap) {
 // The best candidate v for u + J v (swap) or f + a J v, among a random half of those looked at: a
 // search that always takes the first choice soon sees nothing else.
 template <class T>
-typename Guide<T>::Best Guide<T>::scan(Rng& rng, bool swap) {
-  source_ = source(rng);
+typename Guide<T>::Best Guide<T>::scan(Rng& rng, bool swap, int32_t source) {
+  source_ = source;
   weigh(swap);
-  const int64_t count = candidates(), all = source_ == kWord ? count : problem_.X.columns;
+  const bool some = source != kWord && source != kPart;  // of many features
+  const int64_t count = candidates(), all = some ? problem_.X.columns : count;
   int64_t k = all == count ? 0 : rng.below(uint32_t(all));
   Best best;
   uint64_t coin = 0;
@@ -212,7 +230,7 @@ typename Guide<T>::Best Guide<T>::scan(Rng& rng, bool swap) {
     if (!(gain > best.gain) || !std::isfinite(gain)) continue;
     best = {gain, k, swap || slope_ == 0 ? 0 : gain / s[2] / slope_};
   }
-  work_ += (source_ == kPlain || source_ == kWord ? 0.25 : 1.0) * double(count) * rows_;
+  work_ += (source == kPlain || !some ? 0.25 : 1.0) * double(count) * rows_;
   return best;
 }
 
@@ -221,8 +239,13 @@ Genome Guide<T>::swap(Rng& rng, const Genome& tree) {
   int64_t node = rng.below(uint32_t(tree.size()));
   if (rng.uniform() < 0.7)  // mostly a leaf
     while (tree.code[size_t(node)] >= 0) --node;
+  return replaced(rng, tree, node, source(rng));
+}
+
+template <class T>
+Genome Guide<T>::replaced(Rng& rng, const Genome& tree, int64_t node, int32_t source) {
   if (!focus(node, kReplace)) return tree;
-  const Best best = scan(rng, true);
+  const Best best = scan(rng, true, source);
   if (best.candidate < 0) return tree;
   return splice(problem_.language, tree, node, written(best.candidate).view());
 }
@@ -252,7 +275,7 @@ Genome Guide<T>::expand(Rng& rng, const Genome& tree) {
   const double kind = rng.uniform();
   const Change change = divides_ && kind > 0.8 ? kOver : kind > 0.55 ? kTimes : kPlus;
   if (slope_ == 0 || !focus(node, change == kPlus ? kPlus : kTimes)) return swap(rng, tree);
-  const Best best = scan(rng, false);
+  const Best best = scan(rng, false, source(rng));
   if (best.candidate < 0 || !std::isfinite(best.coefficient) || best.coefficient == 0) return tree;
   return grown(tree, node, written(best.candidate), best.coefficient, change);
 }
@@ -263,7 +286,7 @@ Genome Guide<T>::expand_plainly(Rng& rng, const Genome& tree, int64_t node) {
   const Change change = changes[rng.below(divides_ && sprout_.p_constant > 0 ? 4 : 3)];
   if (!plain_ || !focus(node, change == kOver ? kTimes : change)) return swap(rng, tree);
   inverted_ = change == kOver;
-  const Best best = scan(rng, true);
+  const Best best = scan(rng, true, source(rng));
   inverted_ = false;
   if (best.candidate < 0) return tree;
   Genome part = written(best.candidate);
@@ -328,6 +351,12 @@ Genome Guide<T>::shrink(Rng& rng, const Genome& tree) {
 template <class T>
 Genome Guide<T>::grow(Rng& rng, const Genome& tree) {
   return look(rng, tree) ? expand(rng, tree) : tree;
+}
+
+template <class T>
+Genome Guide<T>::cross(Rng& rng, const Genome& tree) {
+  if (!look(rng, tree) || !has_parts(rng)) return tree;
+  return replaced(rng, tree, rng.below(uint32_t(tree.size())), kPart);
 }
 
 template <class T>

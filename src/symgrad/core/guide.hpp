@@ -5,6 +5,7 @@
 
 #include "differentiator.hpp"
 #include "fitter.hpp"
+#include "parts.hpp"
 #include "words.hpp"
 
 namespace symgrad {
@@ -12,10 +13,14 @@ namespace symgrad {
 template <class T>
 class Guide {
  public:
-  Guide(const Problem<T>& problem, const Sprout& sprout);
+  // Without a donor no parts of other trees are put in.
+  Guide(const Problem<T>& problem, const Sprout& sprout, Donor donor);
 
   // The tree after one edit, or as it is if none was found.
   Genome edit(Rng& rng, const Genome& tree);
+
+  // The tree with a node replaced by the best part of other trees.
+  Genome cross(Rng& rng, const Genome& tree);
 
   // The tree with the best term or factor put in: a feature, a function of one, or a word.
   Genome grow(Rng& rng, const Genome& tree);
@@ -28,8 +33,8 @@ class Guide {
 
  private:
   // Where candidates come from: features, their squares, functions of them (the function's code),
-  // or words.
-  static constexpr int32_t kPlain = -1, kSquare = -2, kWord = -3;
+  // words, or parts of other trees.
+  static constexpr int32_t kPlain = -1, kSquare = -2, kWord = -3, kPart = -4;
   struct Best {
     double gain = 0;
     int64_t candidate = -1;
@@ -54,12 +59,14 @@ class Guide {
   double judge(const T* v);
   double added(const double* sums) const;
   double swapped(const double* sums) const;
+  bool has_parts(Rng& rng);
   int32_t source(Rng& rng);
   int64_t candidates() const;
   const T* candidate(int64_t k);
   const T* plain_candidate(int64_t k);
   Genome written(int64_t candidate) const;
-  Best scan(Rng& rng, bool swap);
+  Best scan(Rng& rng, bool swap, int32_t source);
+  Genome replaced(Rng& rng, const Genome& tree, int64_t node, int32_t source);
   Genome swap(Rng& rng, const Genome& tree);
   Genome expand(Rng& rng, const Genome& tree);
   Genome expand_plainly(Rng& rng, const Genome& tree, int64_t node);
@@ -80,6 +87,8 @@ class Guide {
   const RowKernels<T>& rows_of_;
   Differentiator<T> differentiator_;
   Words<T> words_;
+  Parts<T> parts_;
+  const Donor donor_;
   bool affine_, plain_;  // whether terms and factors may be added, with or without coefficients
   bool divides_, multiplies_;
   std::vector<int32_t> unary_;

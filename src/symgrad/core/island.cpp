@@ -81,7 +81,7 @@ Island<T>::Island(const Problem<T>& problem, const Sprout& sprout, const IslandO
       fits_(!sprout.whole),
       variation_(problem_.language, sprout),
       fitter_(problem_),
-      guide_(problem_, sprout),
+      guide_(problem_, sprout, options_.parts ? donor() : Donor()),
       differentiator_(problem_.language, problem_.X, false),
       rng_(seed, stream),
       credit_(credit) {
@@ -134,6 +134,12 @@ const Member& Island<T>::select() {
   return *best;
 }
 
+// Parents, once there are some.
+template <class T>
+Donor Island<T>::donor() {
+  return [this] { return parents_ ? &select().genome : nullptr; };
+}
+
 template <class T>
 Kind Island<T>::draw() {
   double left = rng_.uniform();
@@ -145,12 +151,15 @@ Kind Island<T>::draw() {
 
 template <class T>
 Genome Island<T>::offspring(const Member& mother, Kind kind) {
-  if (kind == kProduct || kind == kGuided) {
+  const bool aimed = kind == kCross && options_.parts && rng_.uniform() < kAimed;
+  if (kind == kProduct || kind == kGuided || aimed) {
     const double before = guide_.work();
     Genome child = mother.genome;
-    const int edits = kind == kProduct ? 1 : 1 + int(rng_.below(uint32_t(options_.chain)));
+    const int edits = kind == kGuided ? 1 + int(rng_.below(uint32_t(options_.chain))) : 1;
     for (int k = 0; k < edits; ++k) {
-      child = kind == kProduct ? guide_.grow_by_product(rng_, child) : guide_.edit(rng_, child);
+      child = aimed              ? guide_.cross(rng_, child)
+              : kind == kProduct ? guide_.grow_by_product(rng_, child)
+                                 : guide_.edit(rng_, child);
       if (kind == kGuided) tidy(problem_.language, &child);
     }
     const double more = guide_.work() - before;
@@ -209,12 +218,19 @@ double Island<T>::settle(Genome genome, double parent_error) {
     paid = gain(member.error, size);
     if (options_.rules.has_required(member.genome) && is_safe(member.genome) &&
         is_monotone(options_.rules, member.genome, judged.slope, problem_.X, &differentiator_))
-      archive_[size] = member;
+      archive_[size] = member, records_.insert(size);
   }
   work_ += 3.0 * double(fitter_.evaluations() - before) * double(member.genome.size()) *
            double(problem_.X.rows);
   if (is_safe(member.genome)) members_.push_back(std::move(member));
   return paid;
+}
+
+template <class T>
+Archive Island<T>::records() const {
+  Archive out;
+  for (const int64_t size : records_) out.emplace(size, archive_.at(size));
+  return out;
 }
 
 // Keeps the best of old and new, each error and size once.

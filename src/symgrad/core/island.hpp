@@ -3,6 +3,7 @@
 
 #include <array>
 #include <map>
+#include <set>
 
 #include "guide.hpp"
 #include "parallel.hpp"
@@ -23,6 +24,7 @@ struct IslandOptions {
   double fit_gate = 1.1;    // constants are fitted if the error is below this times the parent's
   int fit_steps = 2, record_steps = 5;
   bool adapt = true;    // shares follow what has paid
+  bool parts = true;    // the gradient may choose parts of other trees, for crossover too
   bool written = true;  // trees are compared by the nodes of what is written, too
   Rules rules;
 };
@@ -61,16 +63,19 @@ class Island {
   void evolve(int generations, const std::function<bool()>& stop);
 
   const std::vector<Member>& members() const { return members_; }
-  const Archive& archive() const { return archive_; }
+  // The best tree of each size that was judged here.
+  Archive records() const;
   const Credit& credit() const { return credit_; }
   int64_t evaluations() const { return fitter_.evaluations(); }
 
  private:
   static constexpr int kSown = 8, kSownEdits = 6;
+  static constexpr double kAimed = 0.2;      // share of crossover whose part the gradient chooses
   static constexpr int64_t kFitRows = 1024;  // for trees that are no records
   void sow();
   const Member& select();
   Kind draw();
+  Donor donor();
   Genome offspring(const Member& mother, Kind kind);
   double settle(Genome genome, double parent_error);
   int64_t size_of(const Genome& tree, int64_t written) const;
@@ -89,6 +94,7 @@ class Island {
   std::vector<Member> members_;
   size_t parents_ = 0;  // members that may be selected; those behind them are new
   Archive archive_;
+  std::set<int64_t> records_;  // sizes whose best was judged here
   std::vector<double> limit_;  // by size: from this error on a tree would not survive
   double pair_work_ = 0, work_ = 0;
   Credit credit_;

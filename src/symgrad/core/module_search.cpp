@@ -151,7 +151,7 @@ nb::tuple evolve(const Forest& forest, const Vector<double>& error, const Vector
       };
     });
   });
-  Packed members, archive;
+  Packed members, records;
   std::vector<int64_t> bounds{0};
   int64_t evaluations = 0;
   std::vector<double> credit;
@@ -160,11 +160,11 @@ nb::tuple evolve(const Forest& forest, const Vector<double>& error, const Vector
     credit.insert(credit.end(), c.work.begin(), c.work.end());
     credit.insert(credit.end(), c.paid.begin(), c.paid.end());
     for (const Member& m : own->members()) members.add(m);
-    for (const auto& [size, m] : own->archive()) archive.add(m);
+    for (const auto& [size, m] : own->records()) records.add(m);
     bounds.push_back(int64_t(members.error.size()));
     evaluations += own->evaluations();
   }
-  return nb::make_tuple(members.tuple(), to_numpy(std::move(bounds)), archive.tuple(), evaluations,
+  return nb::make_tuple(members.tuple(), to_numpy(std::move(bounds)), records.tuple(), evaluations,
                         to_numpy(std::move(credit)));
 }
 
@@ -232,6 +232,7 @@ void bind_search(nb::module_& m) {
       .def_rw("fit_steps", &IslandOptions::fit_steps)
       .def_rw("record_steps", &IslandOptions::record_steps)
       .def_rw("adapt", &IslandOptions::adapt)
+      .def_rw("parts", &IslandOptions::parts)
       .def_rw("written", &IslandOptions::written)
       .def_rw("rules", &IslandOptions::rules);
   nb::class_<Loss>(m, "Loss").def("__init__", [](Loss* self, const std::string& name, double number,

@@ -64,6 +64,9 @@ class Islands:
         Share of offspring that get the best product of two features, on guided islands.
     pair_work : float
         Most that the search for pairs may take of all work.
+    parts : bool
+        Let the gradient choose among parts of other trees, too: in half of the guided edits, and in
+        a fifth of crossover.
     adapt : bool
         Let the shares of products, guided edits, crossover and mutation follow what each has
         brought for its cost, within a factor of two. Measured to make no difference.
@@ -101,6 +104,7 @@ class Islands:
     chain: int = 3
     pairs: float = 0.01
     pair_work: float = 0.2
+    parts: bool = True
     adapt: bool = False
     constants: tuple[float, ...] = (0.2,)
     whole: tuple[bool, ...] = (False, False, False, True)
@@ -139,7 +143,7 @@ class Islands:
     def options(self, guided: float) -> _core.IslandOptions:
         """Return the core's options for an island with that share of guided offspring."""
         options = _core.IslandOptions()
-        for name in ("population", "tournament", "crossover", "chain", "pair_work", "adapt",
+        for name in ("population", "tournament", "crossover", "chain", "pair_work", "parts", "adapt",
                      "fit_gate", "fit_steps", "record_steps", "max_size", "max_depth",
                      "written"):  # fmt: skip
             setattr(options, name, getattr(self, name))
@@ -150,7 +154,7 @@ class Islands:
 
 @dataclass(frozen=True)
 class Evolved:
-    """What some generations made: the populations, the best of each size, and the cost.
+    """What some generations made: the populations, the best new trees of each size, and the cost.
 
     `error` is the loss of a tree or of the best line through it, relative to that of the best
     constant. `credit` has for each island what each kind of offspring has cost and brought.
