@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from symgrad.data.alike import different
 from symgrad.data.complexity import LEFT_OUT, bare_length, description_length
 from symgrad.data.constants import fit_constants
 from symgrad.data.dataset import Dataset
@@ -165,6 +166,7 @@ class Judge:
         self.data, self.loss, self.wider = data, loss, wider
         self.rows, self.few = data.observations, data.drawn(ROUNDING_ROWS)
         self.best_constant, self.worst = self.level(data)
+        self.different = different(data) if self.left_out else data.features
         self.worst_seen = self.worst if wider is None else self.level(wider)[1]
 
     def level(self, data: Dataset) -> tuple[float, float]:
@@ -202,7 +204,7 @@ class Judge:
             if not law(tree, mean / self.worst, rows):
                 fit = self.loss.length(self.unseen(tree, mean), self.worst_seen, rows)
                 fit = -told(-fit, rows, *self.data.at_limits)
-            length = description_length(found, fit, rows, features, LEFT_OUT)
+            length = description_length(found, fit, rows, self.different, LEFT_OUT)
         return Formula(self.linked(tree), mean, 1 - mean / self.worst, length, words)
 
     def unseen(self, tree: Tree, mean: float) -> float:

@@ -22,7 +22,7 @@ def description_length(
     tree: Tree,
     fit: float,
     rows: float,
-    features: int,
+    features: float,
     shares: tuple[float, float] = (1.0, 1.0),
     once: bool = False,
 ) -> float:
@@ -48,8 +48,8 @@ def description_length(
         `Loss.length` of the errors; 0 for those of the best constant.
     rows : float
         Number of rows (or what weights leave of it).
-    features : int
-        Number of features there are to choose from.
+    features : float
+        Number of features there are to choose from, or of different ones (`symgrad.data.alike`).
     shares : tuple of float
         How much of the words counts: of those for features, and of all others.
     once : bool

@@ -143,8 +143,8 @@ class Islands:
     def options(self, guided: float) -> _core.IslandOptions:
         """Return the core's options for an island with that share of guided offspring."""
         options = _core.IslandOptions()
-        for name in ("population", "tournament", "crossover", "chain", "pair_work", "parts", "adapt",
-                     "fit_gate", "fit_steps", "record_steps", "max_size", "max_depth",
+        for name in ("population", "tournament", "crossover", "chain", "pair_work", "parts",
+                     "adapt", "fit_gate", "fit_steps", "record_steps", "max_size", "max_depth",
                      "written"):  # fmt: skip
             setattr(options, name, getattr(self, name))
         options.guided = guided
