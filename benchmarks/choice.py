@@ -4,8 +4,8 @@
 
 All choose from the same fronts by the least description length: with all words by the errors in
 training; by those on left-out rows, with half of the words but all of those for features; and the
-same with features counted for more (the default). Test R2 and size of each. Sums of features, which
-may take a formula's place, are left aside.
+same with features counted for more (the default), or as many as there are, alike or not. Test R2
+and size of each. Sums of features, which may take a formula's place, are left aside.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ import pandas as pd
 from sklearn.metrics import r2_score
 
 from symgrad.bench.problems import load, named
+from symgrad.data.alike import different
 from symgrad.data.complexity import LEFT_OUT
 from symgrad.data.dataset import Dataset
 from symgrad.data.loss import Loss
 from symgrad.language.primitive import CONSTANT
-from symgrad.model import choose, formulas
+from symgrad.model import Formula, choose, formulas
 from symgrad.outside import Box
 from symgrad.search.base import Budget, run
 from symgrad.search.guided import GuidedDGP
@@ -50,12 +51,20 @@ def one(dataset: str, seed: int, seconds: float, jobs: int) -> dict[str, object]
         f if f.constant else replace(f, length=f.words + loss.length(f.loss, y.var(), len(y)))
         for f in found
     ]
-    more = 2 * (LEFT_OUT[0] - 1) * math.log(exact.features)  # of each feature
-    in_full = [
-        f if f.constant else replace(f, length=f.length - more * uses(f.tree)) for f in found
-    ]
+
+    def dearer(nats: float) -> list[Formula]:  # each use of a feature
+        return [
+            f if f.constant else replace(f, length=f.length + nats * uses(f.tree)) for f in found
+        ]
+
+    own = math.log(different(exact))
+    in_full = dearer(2 * (1 - LEFT_OUT[0]) * own)
+    as_many = dearer(2 * LEFT_OUT[0] * (math.log(exact.features) - own))
     row: dict[str, object] = {"data set": dataset, "seed": seed}
-    ways = {"training": in_training, "features in full": in_full, "left out": found}
+    ways = {
+        "training": in_training, "features in full": in_full, "all features": as_many,
+        "left out": found,
+    }  # fmt: skip
     for way, candidates in ways.items():
         chosen = choose(candidates, "balanced", exact, loss=loss)
         values = chosen.tree.evaluate(X_test, dtype=np.float64)
@@ -89,7 +98,7 @@ def main() -> None:
     means = table.groupby("data set", sort=False).mean()
     means.loc["mean"] = means.mean()
     print(means.round(4).to_string())
-    for way in ("training", "features in full"):
+    for way in ("training", "features in full", "all features"):
         gain = (means["left out"] - means[way]).drop("mean")
         error = gain.std() / np.sqrt(len(gain))
         print(f"gain over {way} {gain.mean():.4f}, standard error over data sets {error:.4f}")
