@@ -55,7 +55,8 @@ class Front:
 
     def _held(self) -> NDArray[np.float64]:
         """Return features, size and loss of the entries, in columns."""
-        return np.array([(*kind, e.loss) for kind, e in self.best.items()]).reshape(-1, 3).T
+        rows = [(*kind, entry.loss) for kind, entry in self.best.items()]
+        return np.asarray(np.array(rows).reshape(-1, 3).T)
 
     def sizes(self, forest: Forest) -> NDArray[np.int64]:
         """Return the sizes by which trees are told apart."""

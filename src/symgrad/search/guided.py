@@ -347,8 +347,8 @@ class GuidedDGP(Search):
         if state.advised is False or budget.share(state) < ASKED or not len(state.front):
             return state, data
         if state.advised and state.iterations % COMPARED:
-            advice = state.advice or ask(data, self.islands.advice, self.n_jobs)
-            return replace(state, advice=advice), advice.data
+            kept = state.advice or ask(data, self.islands.advice, self.n_jobs)
+            return replace(state, advice=kept), kept.data
         best = min(length(e, data, self.loss) for e in self.fitted(state.front, data, steps=0))
         error, advice = float(np.exp(best / data.rows)), state.advice
         useful = self.islands.advice > 0 and self.loss.name == "squared" and error > GOOD_ENOUGH
