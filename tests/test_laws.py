@@ -129,3 +129,17 @@ def test_laws_keep_to_constraints():
         assert Constraints(nesting={"log": ["*"]}).allow(tree, np.ones((1, 1)))
     small, _ = fitted(formula, max_size=9)
     assert all(tree.size <= 15 for tree in small.trees_)  # a line may come to it
+
+
+def test_numbers_are_looked_up_in_the_units_of_the_target():
+    """A product and a number: with the target in other units, the number is none of the words."""
+    x = np.random.default_rng(0).uniform(-1, 1, (40, 1))
+    data = Dataset(x, 0.01 * (np.sin(x[:, 0] ** 2) * np.cos(x[:, 0])) - 1, dtype=np.float64)
+    scaled = data.with_gentle_target()
+    assert scaled.target_scale != 1
+    laws, exact = Laws([0], most=2000), False
+    for _ in range(4):
+        for tree in laws.step(scaled, PrimitiveSet.paper())[0]:
+            values = tree.evaluate(x, dtype=np.float64)
+            exact = exact or abs(np.corrcoef(values, data.y)[0, 1]) > 1 - 1e-12
+    assert exact

@@ -115,7 +115,8 @@ class Laws:
         """
         assert data.y is not None
         few = slice(ROWS) if data.weights is None else np.flatnonzero(data.weights)[:ROWS]
-        X, y = data.X[:, self.features][few], data.y[few]
+        X = data.X[:, self.features][few]
+        y = data.target_scale * data.y[few] + data.target_center  # where numbers are plain
         X = np.asarray(X.toarray() if is_sparse(X) else X, np.float64)
         if self.look is None:
             primitives = primitives.extend(*(s for s in NEEDED if s not in primitives))
