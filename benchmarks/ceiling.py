@@ -54,7 +54,8 @@ def main() -> None:
     parser.add_argument("--rows", help="rows.csv of symgrad bench peers")
     o = parser.parse_args()
     seeds = range(o.first_seed, o.first_seed + o.seeds)
-    rows = pd.read_csv(o.rows) if o.rows else pd.DataFrame({"problem": [], "seed": []})
+    rows = pd.DataFrame({"problem": [], "seed": [], "method": []})
+    rows = pd.read_csv(o.rows) if o.rows else rows
     for name in o.datasets.split(","):
         scores = []
         for seed in seeds:
