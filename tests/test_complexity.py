@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from symgrad import PrimitiveSet, Tree
-from symgrad.data.complexity import LEFT_OUT, description_length
+from symgrad.data.complexity import LEFT_OUT, description_length, word_costs
 from symgrad.data.loss import Loss
 
 PAPER = PrimitiveSet.paper()
@@ -69,3 +69,20 @@ def test_a_feature_may_be_told_once():
     again, other = once("x0 + x1 + x0"), once("x0 + x1 + x2")
     assert other - again == pytest.approx(2 * np.log(10) - 2 * np.log(2))
     assert once("x0 + x0") == pytest.approx(length("x0 + x1", 1.0) - 2 * np.log(10))
+
+
+@pytest.mark.parametrize(("rows", "features"), [(50, 2), (400, 30), (5000, 10_000)])
+def test_costs_of_words_are_what_they_add_to_lengths(rows, features):
+    def of(text):
+        tree = Tree.parse(text, primitives=PAPER)
+        return description_length(tree, 0.0, rows, features, LEFT_OUT)
+
+    feature, constant, function = word_costs(rows, features)
+    assert of("x0 + x1 + x2") - of("x0 + x1") == pytest.approx(feature + function, abs=2)
+    assert of("x0*x1 + 2*x2 + sin(x0)") - of("x0*x1 + x2 + sin(x0)") == pytest.approx(
+        constant + function, abs=2
+    )
+
+
+def test_costs_of_words_for_the_smallest_table():
+    assert word_costs(2, 1) == (1, 1, 2)

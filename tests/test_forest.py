@@ -356,3 +356,9 @@ def test_data_are_left_alone(forest):
     forest.evaluate(X)
     forest.evaluate(np.asfortranarray(X))
     assert np.array_equal(before, X)
+
+
+def test_costs_are_by_the_kind_of_a_node():
+    forest = Forest.from_strings(["x0", "2*x0 + sin(x1)", "3"])
+    assert forest.costs(1, 1, 1).tolist() == forest.sizes.tolist()
+    assert forest.costs(100, 10, 1).tolist() == [100, 213, 10]

@@ -35,7 +35,7 @@ def test_the_default_search_is_recorded():
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"version": 1}, "a checkpoint of version 1, and this symgrad reads version 7"),
+        ({"version": 1}, "a checkpoint of version 1, and this symgrad reads version 8"),
         ({"history": [[1.0, 2.0]]}, "no checkpoint, or a damaged one"),
         ({"history": [[np.nan, 0.1, 0.1, 2.0]]}, "no checkpoint, or a damaged one"),
     ],

@@ -11,6 +11,7 @@ from symgrad.tree.generate import generate
 
 PAPER = PrimitiveSet.paper()
 SMALL = Islands(islands=2, population=40, generations=3)
+WORDS = (7, 3, 2)
 
 
 def data(rows=200, features=8, dtype=np.float64, weights=None):
@@ -64,13 +65,22 @@ def test_no_two_members_are_the_same():
 
 
 @pytest.mark.parametrize("written", [False, True])
-def test_the_best_of_each_size_is_at_least_as_good_as_any_member(written):
-    result = grown(replace(SMALL, written=written))
-    count, best = Front(data().units if written else None).sizes, {}
-    for size, error in zip(count(result.best), result.best_error, strict=True):
-        best[size] = min(error, best.get(size, np.inf))
+def test_no_member_beats_the_best_that_are_as_small(written):
+    result = grown(replace(SMALL, written=written), words=WORDS)
+    count = Front(data().units if written else None, WORDS).sizes
+    sizes = count(result.best)
     for size, error in zip(count(result.population), result.error, strict=True):
-        assert best[size] <= error * (1 + 1e-9)
+        assert result.best_error[sizes <= size].min() <= error * (1 + 1e-9)
+
+
+def test_what_words_cost_decides_who_survives():
+    """Where features cost much, formulas have fewer of them and more constants."""
+
+    def per_constant(words):
+        forest = grown(replace(SMALL, generations=20), words=words).population
+        return forest.costs(1, 0, 0).sum() / forest.costs(0, 1, 0).sum()
+
+    assert per_constant((20, 1, 1)) < per_constant((1, 20, 1)) / 2
 
 
 def test_the_number_of_threads_does_not_matter_but_the_seed_does():

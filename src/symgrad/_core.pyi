@@ -163,6 +163,7 @@ class IslandOptions:
     adapt: bool
     parts: bool
     written: bool
+    words: tuple[int, int, int]
     chain: int
     fit_gate: float
     fit_steps: int

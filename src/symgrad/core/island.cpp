@@ -97,10 +97,8 @@ Island<T>::Island(const Problem<T>& problem, const Sprout& sprout, const IslandO
   }
   // What is known already is no record.
   if (options_.rules.required.empty() && options_.rules.monotone.empty())
-    for (const Member& m : members_) {
-      const auto held = archive_.find(m.size);
-      if (held == archive_.end() || m.error < held->second.error) archive_[m.size] = m;
-    }
+    for (const Member& m : members_)
+      if (m.error < least(m.size)) keep(m);
   if (fresh && fits_ && options_.guided > 0) sow();
   survive();
 }
@@ -175,17 +173,31 @@ Genome Island<T>::offspring(const Member& mother, Kind kind) {
 // What trees are compared by, beside the error.
 template <class T>
 int64_t Island<T>::size_of(const Genome& tree, int64_t written) const {
-  return tree.size() + (options_.written ? written : 0);
+  int64_t size = options_.written ? written : 0;
+  for (const int32_t code : tree.code)
+    size += options_.words[code == kConstant ? 1 : code < 0 ? 0 : 2];
+  return size;
+}
+
+// The least error of a size or less.
+template <class T>
+double Island<T>::least(int64_t size) const {
+  const auto behind = archive_.upper_bound(size);
+  return behind == archive_.begin() ? HUGE_VAL : std::prev(behind)->second.error;
+}
+
+// Puts a tree into the archive, which none there beats.
+template <class T>
+void Island<T>::keep(const Member& member) {
+  auto beaten = std::next(archive_.insert_or_assign(member.size, member).first);
+  while (beaten != archive_.end() && beaten->second.error >= member.error)
+    beaten = archive_.erase(beaten);
 }
 
 // How much lower an error is than that of all trees of its size or less, in logs.
 template <class T>
 double Island<T>::gain(double error, int64_t size) const {
-  double best = HUGE_VAL;
-  for (const auto& [other, member] : archive_) {
-    if (other > size) break;
-    best = std::min(best, member.error);
-  }
+  const double best = least(size);
   if (!std::isfinite(best) || !(error < best)) return 0;
   return std::min(1.0, std::log(best / std::max(error, 1e-300)));
 }
@@ -211,14 +223,13 @@ double Island<T>::settle(Genome genome, double parent_error) {
     judged = fitter_.fit(&genome, judged, options_.fit_steps, kFitRows);
   Member member{std::move(genome), judged.error, size};
   double paid = 0;
-  const auto held = archive_.find(size);
-  if (held == archive_.end() || member.error < held->second.error) {
+  if (member.error < least(size)) {
     if (fits_) judged = fitter_.fit(&member.genome, judged, options_.record_steps);
     member.error = judged.error;
     paid = gain(member.error, size);
     if (options_.rules.has_required(member.genome) && is_safe(member.genome) &&
         is_monotone(options_.rules, member.genome, judged.slope, problem_.X, &differentiator_))
-      archive_[size] = member, records_.insert(size);
+      keep(member), records_.insert(size);
   }
   work_ += 3.0 * double(fitter_.evaluations() - before) * double(member.genome.size()) *
            double(problem_.X.rows);
@@ -229,7 +240,8 @@ double Island<T>::settle(Genome genome, double parent_error) {
 template <class T>
 Archive Island<T>::records() const {
   Archive out;
-  for (const int64_t size : records_) out.emplace(size, archive_.at(size));
+  for (const auto& [size, member] : archive_)
+    if (records_.count(size)) out.emplace(size, member);
   return out;
 }
 

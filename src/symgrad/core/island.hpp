@@ -26,6 +26,7 @@ struct IslandOptions {
   bool adapt = true;    // shares follow what has paid
   bool parts = true;    // the gradient may choose parts of other trees, for crossover too
   bool written = true;  // trees are compared by the nodes of what is written, too
+  std::array<int64_t, 3> words{1, 1, 1};  // what a feature, a constant, a function count there
   Rules rules;
 };
 
@@ -45,12 +46,12 @@ struct Credit {
 struct Member {
   Genome genome;
   double error = HUGE_VAL;
-  int64_t size = 0;  // nodes of the tree, and of the formula as it is written
+  int64_t size = 0;  // words of the tree, and nodes of the formula as it is written
   int rank = 0;
   double crowding = 0;
 };
 
-// The best tree of each size.
+// The trees that no smaller one beats, by size.
 using Archive = std::map<int64_t, Member>;
 
 template <class T>
@@ -63,7 +64,7 @@ class Island {
   void evolve(int generations, const std::function<bool()>& stop);
 
   const std::vector<Member>& members() const { return members_; }
-  // The best tree of each size that was judged here.
+  // Those of them that were judged here.
   Archive records() const;
   const Credit& credit() const { return credit_; }
   int64_t evaluations() const { return fitter_.evaluations(); }
@@ -79,6 +80,8 @@ class Island {
   Genome offspring(const Member& mother, Kind kind);
   double settle(Genome genome, double parent_error);
   int64_t size_of(const Genome& tree, int64_t written) const;
+  double least(int64_t size) const;
+  void keep(const Member& member);
   double gain(double error, int64_t size) const;
   double limit(int64_t size) const;
   void survive();
@@ -94,7 +97,7 @@ class Island {
   std::vector<Member> members_;
   size_t parents_ = 0;  // members that may be selected; those behind them are new
   Archive archive_;
-  std::set<int64_t> records_;  // sizes whose best was judged here
+  std::set<int64_t> records_;  // sizes of trees that were judged here
   std::vector<double> limit_;  // by size: from this error on a tree would not survive
   double pair_work_ = 0, work_ = 0;
   Credit credit_;

@@ -234,6 +234,7 @@ void bind_search(nb::module_& m) {
       .def_rw("adapt", &IslandOptions::adapt)
       .def_rw("parts", &IslandOptions::parts)
       .def_rw("written", &IslandOptions::written)
+      .def_rw("words", &IslandOptions::words)
       .def_rw("rules", &IslandOptions::rules);
   nb::class_<Loss>(m, "Loss").def("__init__", [](Loss* self, const std::string& name, double number,
                                                  double tiny, double low, double high) {

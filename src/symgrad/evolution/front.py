@@ -28,14 +28,16 @@ class Front:
     Attributes
     ----------
     units : Units, optional
-        If features come in units, sizes are those of the trees and of the formulas as written,
-        together; else of the trees alone.
+        If given, the nodes of formulas as they are written in these units count, too.
+    words : tuple of int
+        What a feature, a constant and a function of a tree count.
     best : dict
         The best entry of each number of features and size, but for those that one beats which is
         as small, has as few features and is as good.
     """
 
     units: _core.Units | None = None
+    words: tuple[int, int, int] = (1, 1, 1)
     best: dict[tuple[int, int], Entry] = field(default_factory=dict)
 
     def offer(self, forest: Forest, loss: NDArray[np.float64]) -> None:
@@ -60,7 +62,8 @@ class Front:
 
     def sizes(self, forest: Forest) -> NDArray[np.int64]:
         """Return the sizes by which trees are told apart."""
-        return forest.sizes if self.units is None else forest.sizes + forest.written(self.units)
+        own = forest.costs(*self.words)
+        return own if self.units is None else own + forest.written(self.units)
 
     def __iter__(self) -> Iterator[Entry]:
         """Go through the entries from small to large, each better than all before."""

@@ -78,13 +78,16 @@ class Islands:
     fit_gate : float
         An offspring's constants are fitted if its error is below this times its parent's.
     fit_steps, record_steps : int
-        Steps of Levenberg-Marquardt, and those for a tree that is the best of its size.
+        Steps of Levenberg-Marquardt, and those for a tree that no smaller one beats.
     max_size : int
         Most nodes of a formula as it is written, with its outer line, in the units of the data;
         see `Forest.written`.
     written : bool
-        Compare trees by these nodes and their own, not by their own alone: numbers that units bring
-        along need not be found, but are read.
+        Compare trees by these nodes, too: numbers that units bring along need not be found, but
+        are read.
+    words : bool
+        Compare trees by what their words cost in the choice of the formula, not by their own
+        nodes: a number that goes with a feature is cheap, one more feature of many is not.
     max_depth : int
         Limit on trees.
     laws : bool
@@ -113,6 +116,7 @@ class Islands:
     record_steps: int = 5
     max_size: int = 76
     written: bool = True
+    words: bool = True
     max_depth: int = 12
     laws: bool = True
 
@@ -212,6 +216,7 @@ def evolve(
     precise: bool = True,
     credit: NDArray[np.float64] | None = None,
     ranges: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]] | None] = (None,),
+    words: tuple[int, int, int] = (1, 1, 1),
 ) -> Evolved:
     """Let islands evolve by themselves, each on one thread.
 
@@ -245,6 +250,8 @@ def evolve(
     ranges : sequence
         Low and high ends of the features' ranges, in which new trees must be defined; None if
         they need not. Islands take these in turn.
+    words : tuple of int
+        What a feature, a constant and a function count where trees are compared.
     """
     assert data.y is not None
     if credit is None or len(credit) != len(bounds) - 1:
@@ -259,7 +266,7 @@ def evolve(
         rules.units, box = data.units, ranges[k % len(ranges)]
         if box is not None:
             rules.low, rules.high = box[0].tolist(), box[1].tolist()
-        island.rules = rules
+        island.rules, island.words = rules, words
     members, new_bounds, best, evaluations, spent = _core.evolve(
         population._core,
         np.ascontiguousarray(error, np.float64),

@@ -38,7 +38,7 @@ from symgrad.tree.tree import Tree
 Arrays = dict[str, NDArray[Any]]
 
 FORMAT = "symgrad checkpoint"
-VERSION = 7
+VERSION = 8
 """Of the format. States of other versions are refused: no search goes on from them bit for bit."""
 
 FOREST = ("code", "value", "offset")
@@ -294,6 +294,7 @@ def _described(state: State) -> tuple[dict[str, Any], Arrays]:
         "seconds": float(state.seconds),
         "population": list(state.population.primitives.specs),
         "front": [list(specs) for specs in sets],
+        "words": state.front.words,
     }
     arrays: Arrays = {
         **{f"population_{part}": getattr(state.population, part) for part in FOREST},
@@ -334,7 +335,8 @@ def _state(header: dict[str, Any], arrays: Arrays, names: FeatureNames) -> State
     rng = np.random.default_rng()
     rng.bit_generator.state = header["rng"]
     sets = [PrimitiveSet(specs) for specs in header["front"]]
-    front, offset = Front(), arrays["front_offset"]
+    feature, constant, function = header["words"]
+    front, offset = Front(words=(feature, constant, function)), arrays["front_offset"]
     if "front_scale" in arrays:
         parts = (arrays[f"front_{part}"].tolist() for part in ("scale", "moved"))
         front.units = _core.Units(*parts)

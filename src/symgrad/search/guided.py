@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from symgrad.data.complexity import word_costs
 from symgrad.data.constants import fit_constants
 from symgrad.data.dataset import Dataset
 from symgrad.data.limits import NONE, Limits, found
@@ -121,7 +122,8 @@ class GuidedDGP(Search):
         population = self.first(rng, data)
         bounds = np.arange(self.islands.islands + 1) * self.islands.population
         unknown = np.full(len(population), np.nan)
-        front = Front(data.units if self.islands.written else None)
+        words = word_costs(data.rows, data.features) if self.islands.words else (1, 1, 1)
+        front = Front(data.units if self.islands.written else None, words)
         return IslandState(rng, population, unknown, front, bounds=bounds)
 
     def first(self, rng: np.random.Generator, data: Dataset) -> Forest:
@@ -173,6 +175,7 @@ class GuidedDGP(Search):
             state.precise,
             credit=state.credit,
             ranges=ranges,
+            words=state.front.words,
         )
         if evolved.best is not None:
             state.front.offer(evolved.best, evolved.best_error)
@@ -327,7 +330,7 @@ class GuidedDGP(Search):
 
     def fitted(self, front: Front, data: Dataset, steps: int) -> Front:
         """Return the front with its constants fitted to the data."""
-        anew = Front(front.units)
+        anew = Front(front.units, front.words)
         if len(front):
             trees = Forest.of([entry.tree for entry in front])
             fitted = fit_constants(

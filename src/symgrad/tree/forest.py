@@ -140,6 +140,11 @@ class Forest(Sequence[Tree]):
         """Number of nodes of each tree, constants counted."""
         return np.diff(self.offset)
 
+    def costs(self, feature: int, constant: int, function: int) -> NDArray[np.int64]:
+        """Return what the nodes of each tree cost, by their kind."""
+        leaves = np.where(self.code == CONSTANT, constant, feature)
+        return np.add.reduceat(np.where(self.code < 0, leaves, function), self.offset[:-1])
+
     def written(self, units: _core.Units) -> NDArray[np.int64]:
         """Return the nodes of each formula as it is written, with an outer line, in units.
 
