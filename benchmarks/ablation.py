@@ -54,7 +54,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "no laws": {"islands": replace(FULL, laws=False)},
     "no advice": {"islands": replace(FULL, advice=0.0)},
     "sizes of trees alone": {"islands": replace(FULL, written=False, words=False)},
-    "nodes, not words": {"islands": replace(FULL, words=False)},
+    "nodes instead of words": {"islands": replace(FULL, words=False)},
     "no limits": {"constraints": Constraints(limits=(None, None))},
     "no restarts": {"islands": replace(FULL, restart=None)},
     "one island": {"islands": replace(ALONE, islands=1, guided=(0.1,))},
