@@ -3,9 +3,10 @@
     python benchmarks/choice.py --seeds 4 --seconds 6
 
 All choose from the same fronts by the least description length: with all words by the errors in
-training; by those on left-out rows, with half of the words but all of those for features; and the
-same with features counted for more (the default), or as many as there are, alike or not. Test R2
-and size of each. Sums of features, which may take a formula's place, are left aside.
+training; by those on left-out rows, with half of the words but all of those for features; the
+same with features counted for more (the default), or as many as there are, alike or not; and the
+default without a look at what formulas do between rows. Test R2 and size of each. Sums of features,
+which may take a formula's place, are left aside.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import math
 from dataclasses import replace
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -42,11 +44,18 @@ def one(dataset: str, seed: int, seconds: float, jobs: int) -> dict[str, object]
     search, loss = GuidedDGP(n_jobs=jobs), Loss()
     state = run(search, data, Budget(seconds=seconds), rng)
     prune(state.front, data, loss, jobs)
-    found = [
-        formula
-        for entries in (state.front, shelter(state, data, search))
-        for formula in formulas(entries, data, exact, loss, n_jobs=jobs)
-    ]
+    spare = shelter(state, data, search)
+
+    def judged() -> list[Formula]:
+        return [
+            formula
+            for entries in (state.front, spare)
+            for formula in formulas(entries, data, exact, loss, n_jobs=jobs)
+        ]
+
+    found = judged()
+    with patch("symgrad.model.between", return_value=0.0):
+        at_rows = judged()
     in_training = [
         f if f.constant else replace(f, length=f.words + loss.length(f.loss, y.var(), len(y)))
         for f in found
@@ -63,7 +72,7 @@ def one(dataset: str, seed: int, seconds: float, jobs: int) -> dict[str, object]
     row: dict[str, object] = {"data set": dataset, "seed": seed}
     ways = {
         "training": in_training, "features in full": in_full, "all features": as_many,
-        "left out": found,
+        "rows alone": at_rows, "left out": found,
     }  # fmt: skip
     for way, candidates in ways.items():
         chosen = choose(candidates, "balanced", exact, loss=loss)
@@ -98,7 +107,7 @@ def main() -> None:
     means = table.groupby("data set", sort=False).mean()
     means.loc["mean"] = means.mean()
     print(means.round(4).to_string())
-    for way in ("training", "features in full", "all features"):
+    for way in ("training", "features in full", "all features", "rows alone"):
         gain = (means["left out"] - means[way]).drop("mean")
         error = gain.std() / np.sqrt(len(gain))
         print(f"gain over {way} {gain.mean():.4f}, standard error over data sets {error:.4f}")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgrad.data.alike import different
+from symgrad.data.between import between
 from symgrad.data.complexity import LEFT_OUT, bare_length, description_length
 from symgrad.data.constants import fit_constants
 from symgrad.data.dataset import Dataset
@@ -208,10 +209,15 @@ class Judge:
         return Formula(self.linked(tree), mean, 1 - mean / self.worst, length, words)
 
     def unseen(self, tree: Tree, mean: float) -> float:
-        """Return the mean squared error on rows that are left out, given that in training."""
+        """Return the mean squared error on rows that are left out, or lie between others.
+
+        It is made of that in training, which is given.
+        """
+        rough = between(tree, self.data)
         if self.wider is None:
-            return mean * left_out(tree, self.few, self.data.rows)
-        return float(self.of(Forest.of([tree]), self.wider)[0]) * left_out(tree, self.wider)
+            return mean * left_out(tree, self.few, self.data.rows) + rough
+        known = float(self.of(Forest.of([tree]), self.wider)[0])
+        return known * left_out(tree, self.wider) + rough
 
     def constant(self, primitives: Iterable[PrimitiveSet]) -> Formula:
         """Return the best constant."""

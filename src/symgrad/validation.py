@@ -87,11 +87,7 @@ def narrow(
     """Return the forest and the data with the columns that are in use alone."""
     used = forest.feature_indices
     columns = used if used.size else np.zeros(1, np.int64)
-    X = data.columns(columns.tolist())[rows]
-    code = forest.code.copy()
-    leaf = (code < 0) & (code != CONSTANT)
-    code[leaf] = ~np.searchsorted(columns, ~code[leaf]).astype(np.int32)
-    return Forest(code, forest.value, forest.offset, forest.primitives), X
+    return forest.narrow(), data.columns(columns.tolist())[rows]
 
 
 def predicted(

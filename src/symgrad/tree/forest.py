@@ -170,6 +170,13 @@ class Forest(Sequence[Tree]):
         indices: NDArray[np.int64] = np.unique(~leaves).astype(np.int64)
         return indices
 
+    def narrow(self) -> Forest:
+        """Return the same trees over the columns of `feature_indices` alone."""
+        code = self.code.copy()
+        leaf = (code < 0) & (code != CONSTANT)
+        code[leaf] = ~np.searchsorted(self.feature_indices, ~code[leaf]).astype(np.int32)
+        return Forest(code, self.value, self.offset, self.primitives)
+
     def evaluate(
         self, X: Any, n_jobs: int | None = None, *, smooth: bool = False, dtype: Any = None
     ) -> NDArray[Any]:
