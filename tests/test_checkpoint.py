@@ -206,7 +206,7 @@ def test_without_a_seed_the_one_of_the_file_is_taken(file):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"max_size": 40}, "max_size was 72, is 40"),
+        ({"max_size": 40}, "max_size was 68, is 40"),
         ({"max_evaluations": 3000}, "max_evaluations was 2000, is 3000"),
         ({"time_limit": 7}, "time_limit was None, is 7"),
         ({"islands": Islands(islands=3)}, "islands.islands was 2, is 3"),

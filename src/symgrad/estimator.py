@@ -78,7 +78,7 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         "poisson"; `Loss("quantile", 0.9)` where a number belongs to it. The paper preset has
         squares only.
     max_size : int, optional
-        Most nodes of a formula as SymPy writes it in your units; by default 72, and more for sums
+        Most nodes of a formula as SymPy writes it in your units; by default 68, and more for sums
         that need it. The paper preset counts the nodes of trees (50).
     model_selection : {"balanced", "accurate", "simple"}, optional
         Which formula becomes the model: the one of least description length, with a sum of features

@@ -114,7 +114,7 @@ class Islands:
     fit_gate: float = 1.1
     fit_steps: int = 2
     record_steps: int = 5
-    max_size: int = 72
+    max_size: int = 68
     written: bool = True
     words: bool = True
     max_depth: int = 12
