@@ -70,6 +70,17 @@ def test_weights_count_and_rows_of_none_do_not():
     assert between(tree, table(weights=1.0 + 9 * half)) > 1.3 * between(tree, data)
 
 
+def test_features_with_many_rows_for_each_value_stay_as_they_are():
+    rng = np.random.default_rng(5)
+    codes = rng.integers(0, 8, 200).astype(float)
+    X = np.column_stack([codes, rng.uniform(-1, 1, 200)])
+    data = Dataset(X, X[:, 1], dtype=np.float64)
+    assert between(Tree.parse("cos(40*x0) + x1"), data) < 1e-20
+    assert between(Tree.parse("cos(40*x0) + cos(500*x1)"), data) > 0.1
+    few = 8 * module.REPEATED - 1  # rows for so many values
+    assert between(Tree.parse("cos(40*x0) + x1"), data.subset(np.arange(few))) > 0.1
+
+
 def test_long_tables_are_not_looked_at_and_very_short_ones_cannot_be():
     tree = Tree.parse("cos(500*x0)")
     assert between(tree, table(rows=module.ROWS)) > 0

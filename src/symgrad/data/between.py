@@ -23,6 +23,9 @@ ROWS = 2000
 STARTS, NEIGHBOURS = 250, 3
 """Most rows to start from, and the neighbours of each."""
 
+REPEATED = 5
+"""Rows for each value of a feature from which it stays as it is: nothing lies between such values."""
+
 
 def between(tree: Tree, data: Dataset) -> float:
     """Return the mean square of how far a formula is from straight on the way to neighbours.
@@ -30,7 +33,8 @@ def between(tree: Tree, data: Dataset) -> float:
     Rows are neighbours if the features of the formula have nearly the same ranks. Of each way the
     first half is looked at, its middle against its two ends: a parabola bends there by a quarter of
     what it does on the whole way, and a formula that goes up and down as much as anywhere. Values
-    further from the target's range than that is wide count as so far off.
+    further from the target's range than that is wide count as so far off. Features with many rows
+    for each of their values, such as codes of categories, stay as they are.
 
     Parameters
     ----------
@@ -63,6 +67,7 @@ def between(tree: Tree, data: Dataset) -> float:
     others = KDTree(places).query(places[starts], NEIGHBOURS + 1)[1][:, 1:].T.ravel()
     starts = np.tile(starts, NEIGHBOURS)
     way, low, high = columns[others] - columns[starts], y.min(), y.max()
+    way[:, [len(np.unique(column)) * REPEATED <= len(used) for column in columns.T]] = 0
 
     def at(part: float) -> NDArray[np.float64]:
         values = forest.evaluate(columns[starts] + part * way, 1, dtype=np.float64)[0]
