@@ -60,7 +60,7 @@ def numeric(table: pd.DataFrame) -> pd.DataFrame:
                 columns[f"{name}_{value}"] = (text == value).astype(float)
     made = pd.DataFrame(columns)
     made = made.loc[:, made.isna().mean() < 0.2].dropna()
-    varied: pd.DataFrame = made.loc[:, made.nunique() > 1]
+    varied: pd.DataFrame = made.loc[:, made.max() > made.min()]
     return varied
 
 

@@ -24,7 +24,7 @@ STARTS, NEIGHBOURS = 250, 3
 """Most rows to start from, and the neighbours of each."""
 
 REPEATED = 5
-"""Rows for each value of a feature from which it stays as it is: nothing lies between such values."""
+"""Rows for each value of a feature from which it stays as it is: nothing lies in between."""
 
 
 def between(tree: Tree, data: Dataset) -> float:
