@@ -13,14 +13,15 @@ from sklearn.exceptions import NotFittedError
 from strategies import DEFINITIONS
 
 import symgrad
-from symgrad import DGPRegressor, PrimitiveSet, files
+from symgrad import DGPRegressor, PrimitiveSet, files, older_files
 from symgrad.data.loss import Loss
 from symgrad.dgp.optimization import Optimization
 from symgrad.dgp.sampling import Sampling
 from symgrad.evolution.constraints import Constraints
 from symgrad.evolution.diversification import Diversification
 from symgrad.evolution.islands import Islands
-from symgrad.files import FORMAT, POLICIES, VERSION, load
+from symgrad.files import POLICIES, load
+from symgrad.older_files import FORMAT, VERSION
 from symgrad.tree.exports import KINDS
 
 NAMES = ["BRCA1 (log2)", "<b>", "变量", 'a"b`c\n', "\ud800", "sin"]
@@ -306,7 +307,7 @@ def test_documents_with_a_missing_key_are_refused(document, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda d: d.update(version=4), "version 4 of the format, and this symgrad reads up to 3"),
+        (lambda d: d.update(version=5), "version 5 of the format, and this symgrad reads up to 4"),
         (lambda d: d.update(version=0), "version must be at least 1, got 0"),
         (lambda d: d.update(version="1"), "version must be a whole number, got '1'"),
         (lambda d: d.update(formula=99), "formula is 99, but there are"),
@@ -350,7 +351,7 @@ def test_older_versions_are_upgraded_step_by_step(document, monkeypatch):
         return lambda d: {new if k == old else k: v for k, v in d.items()}
 
     old = renamed("n_iter", "first")(document)
-    monkeypatch.setattr(files, "VERSION", files.VERSION + 2)
-    monkeypatch.setitem(files.UPGRADES, document["version"], renamed("first", "second"))
-    monkeypatch.setitem(files.UPGRADES, document["version"] + 1, renamed("second", "n_iter"))
+    monkeypatch.setattr(older_files, "VERSION", VERSION + 2)
+    monkeypatch.setitem(older_files.UPGRADES, document["version"], renamed("first", "second"))
+    monkeypatch.setitem(older_files.UPGRADES, document["version"] + 1, renamed("second", "n_iter"))
     assert files.restore(old).n_iter_ == document["n_iter"]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from symgrad import files
+from symgrad import DGPRegressor, files
 from symgrad.data.loss import Loss
 from symgrad.evolution.constraints import Constraints
 from symgrad.evolution.diversification import Diversification
@@ -58,6 +58,24 @@ def test_predictions_outside_of_a_file_of_version_2_are_as_they_were():
     X = pd.DataFrame({"a b": [0.0, 0.5], "c": [-3.5, -1.5]})
     np.testing.assert_array_equal(again.predict(X), est.predict(X))
     assert again.predict(X)[0] == 3
+
+
+def test_predictions_outside_of_a_file_of_version_3_are_as_they_were():
+    rng = np.random.default_rng(0)
+    t = rng.normal(size=80)
+    X = np.column_stack([t, t + 0.01 * rng.normal(size=80), rng.normal(size=80)])
+    y = 50 * (X[:, 1] - X[:, 0]) + X[:, 2] + 0.3 * rng.normal(size=80)
+    est = DGPRegressor(max_evaluations=5000, random_state=0).fit(X, y)
+    now = files.describe(est)
+    assert len(now["box"]["center"]) == 3
+    now["box"].pop("center")
+    old = files.restore(now | {"version": 3})
+    row = np.array([[4.0, 4.0, 0.5]])
+    edge = np.clip(row, X.min(axis=0), X.max(axis=0))
+    kept = np.clip(est.tree_.evaluate(edge), est._box.least, est._box.greatest)
+    assert est._box.reach == 0
+    np.testing.assert_allclose(old.predict(row), kept)
+    np.testing.assert_array_equal(files.restore(files.describe(old)).predict(row), kept)
 
 
 def test_a_file_of_version_1_loads(tmp_path):

@@ -246,9 +246,9 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any, size: int | None = None) -> NDArray[np.float64]:
         """Return the formula's values; the mean of the training target where it is undefined.
 
-        Rows outside the box that the training data span, in the features of the formula, get its
-        value at the nearest point of the box, inside the range of the training target; if the
-        formula explains 95 %, values some way off that, and if it is exact, its own; see
+        Rows outside the box that the training data span, in the features of the formula, get a
+        value between those at its edge, inside the range of the training target; if the formula
+        explains 95 %, values some way off that, and if it is exact, its own; see
         `Constraints.extrapolate`. The bare formula is ``tree_.evaluate(X)``.
 
         Parameters

@@ -11,7 +11,7 @@ import json
 import math
 import os
 import uuid
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from types import UnionType
 from typing import Any, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -29,50 +29,16 @@ from symgrad.evolution.diversification import Diversification
 from symgrad.evolution.islands import Islands
 from symgrad.history import COLUMNS, frame
 from symgrad.language.primitive_set import PrimitiveSet
+from symgrad.older_files import FORMAT, VERSION, Document, count, take, upgraded
 from symgrad.outside import Box
 from symgrad.replacing import replacing
 from symgrad.tree.names import FeatureNames
 from symgrad.tree.tree import Tree
 
 T = TypeVar("T")
-Document = dict[str, Any]
 
-FORMAT = "symgrad model"
 NUMBERS = EQUATIONS[1:5]
 """Of each formula: loss, R2 on training and held-out rows, description length."""
-
-VERSION = 3
-
-
-def _from_1(document: Document) -> Document:
-    """Return a document with what came with version 2.
-
-    The first population was a setting of its own; there was no device, and no validation.
-    """
-    settings = dict(_take(document, "settings", dict))
-    first = settings.pop("initialization", None)
-    if isinstance(first, dict) and isinstance(first.get("Initialization"), dict):
-        old = {"population": 500, "min_depth": 1, "max_depth": 4} | first["Initialization"]
-        given = settings.get("diversification") or {"Diversification": {"max_size": 50}}
-        depths = {"tuple": [old["min_depth"], old["max_depth"]]}
-        more = {"population": old["population"], "first_depth": depths}
-        settings["diversification"] = {"Diversification": given["Diversification"] | more}
-    unknown = {"validation_r2": {"float": "nan"}, "length": {"float": "nan"}}
-    equations = [
-        unknown | e if isinstance(e, dict) else e for e in _take(document, "equations", list)
-    ]
-    return document | {"settings": {"device": "cpu"} | settings, "equations": equations}
-
-
-def _from_2(document: Document) -> Document:
-    """Return a document with what came with version 3: how steep predictions outside may be."""
-    box = document.get("box")
-    unbounded = {"reach": {"float": "inf"}}
-    return document | {"box": box | unbounded} if isinstance(box, dict) else document
-
-
-UPGRADES: dict[int, Callable[[Document], Document]] = {1: _from_1, 2: _from_2}
-"""By version: what makes a document one of the next version."""
 
 POLICIES: dict[str, type[Any]] = {
     cls.__name__: cls
@@ -85,13 +51,6 @@ POLICIES: dict[str, type[Any]] = {
 SEQUENCES: dict[str, type[Any]] = {"tuple": tuple, "set": set, "PrimitiveSet": PrimitiveSet}
 """What else is made of a list."""
 
-KINDS = {
-    str: "text",
-    bool: "true or false",
-    int: "a whole number",
-    list: "a list",
-    dict: "an object",
-}
 NOT_FINITE = {repr(v): v for v in (math.inf, -math.inf, math.nan)}
 
 
@@ -172,6 +131,7 @@ def describe(estimator: DGPRegressor) -> Document:
         else {
             "low": [float(v) for v in box.low],
             "high": [float(v) for v in box.high],
+            "center": [_plain(float(v)) for v in box.center],
             "least": float(box.least),
             "greatest": float(box.greatest),
             "reach": _plain(float(box.reach)),
@@ -188,14 +148,14 @@ def describe(estimator: DGPRegressor) -> Document:
 
 def restore(document: Any) -> DGPRegressor:
     """Return the estimator of a document; a ValueError says what is wrong with it."""
-    document = _upgraded(document)
-    names = FeatureNames(_texts(_take(document, "feature_names", list), "feature_names"))
-    n = _count(document, "n_features_in", 1)
+    document = upgraded(document)
+    names = FeatureNames(_texts(take(document, "feature_names", list), "feature_names"))
+    n = count(document, "n_features_in", 1)
     if n != len(names.names or ()):
         raise ValueError(f"n_features_in is {n}, but there are {len(names.names or ())} names")
-    sets = [PrimitiveSet(_texts(s, "primitives")) for s in _take(document, "primitives", list)]
-    equations = [_equation(e, sets, names) for e in _take(document, "equations", list)]
-    estimator = DGPRegressor(**_settings(_take(document, "settings", dict)))
+    sets = [PrimitiveSet(_texts(s, "primitives")) for s in take(document, "primitives", list)]
+    equations = [_equation(e, sets, names) for e in take(document, "equations", list)]
+    estimator = DGPRegressor(**_settings(take(document, "settings", dict)))
     estimator.trees_ = [tree for tree, _ in equations]
     estimator.tree_ = _pick(estimator.trees_, document, "formula")
     estimator.equations_ = pd.DataFrame(
@@ -203,14 +163,14 @@ def restore(document: Any) -> DGPRegressor:
         columns=EQUATIONS,
     )
     estimator.n_features_in_ = n
-    if _take(document, "named", bool):
+    if take(document, "named", bool):
         estimator.feature_names_in_ = np.array(names.names, dtype=object)
-    estimator.n_iter_ = _count(document, "n_iter")
-    estimator.n_evaluations_ = _count(document, "n_evaluations")
-    estimator.history_ = frame([_step(e) for e in _take(document, "history", list)])
+    estimator.n_iter_ = count(document, "n_iter")
+    estimator.n_evaluations_ = count(document, "n_evaluations")
+    estimator.history_ = frame([_step(e) for e in take(document, "history", list)])
     estimator._fallback = _number(document, "fallback")
     estimator._box = None if document.get("box", 0) is None else _box(document, n)
-    _take(document, "symgrad", str)
+    take(document, "symgrad", str)
     return estimator
 
 
@@ -226,26 +186,11 @@ def _parsed(data: bytes) -> Any:
         raise ValueError(f"it is not complete JSON ({error})") from None
 
 
-def _upgraded(document: Any) -> Document:
-    """Return a document in the current version of the format."""
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ValueError(f'it is no {FORMAT}: "format" must be "{FORMAT}"')
-    version = _count(document, "version", 1)
-    if version > VERSION:
-        raise ValueError(
-            f"it has version {version} of the format, and this symgrad reads up to {VERSION}"
-        )
-    upgraded: Document = document
-    for v in range(version, VERSION):
-        upgraded = UPGRADES[v](upgraded)
-    return {"history": [], **upgraded}  # which the first files did not have
-
-
 def _equation(data: Any, sets: list[PrimitiveSet], names: FeatureNames) -> tuple[Tree, list[float]]:
     if not isinstance(data, dict):
         raise ValueError(f"equations must hold objects, got {data!r:.40}")
-    tree = Tree.parse(_take(data, "formula", str), names, _pick(sets, data, "primitives"))
-    size = _take(data, "size", int)
+    tree = Tree.parse(take(data, "formula", str), names, _pick(sets, data, "primitives"))
+    size = take(data, "size", int)
     if size != tree.size:
         raise ValueError(f"size is {size}, but the formula has {tree.size} nodes")
     return tree, [_number(data, name) for name in NUMBERS]
@@ -255,22 +200,22 @@ def _step(data: Any) -> tuple[int, float, float, int]:
     if not isinstance(data, dict):
         raise ValueError(f"history must hold objects, got {data!r:.40}")
     seconds, error = (_number(data, name) for name in ("seconds", "error"))
-    counts = [_count(data, name) for name in ("evaluations", "size")]
+    counts = [count(data, name) for name in ("evaluations", "size")]
     if max(counts) > 2**62:
         raise ValueError(f"history has a count that is too large: {max(counts)}")
     return counts[0], seconds, error, counts[1]
 
 
 def _box(document: Document, n: int) -> Box:
-    box = _take(document, "box", dict)
+    box = take(document, "box", dict)
     sides = []
-    for name in ("low", "high"):
-        side = _take(box, name, list)
+    for name in ("low", "high", "center"):
+        side = take(box, name, list)
         if len(side) != n:
             raise ValueError(f"{name} must hold {n} numbers, got {len(side)}")
         sides.append(np.array([_number({name: v}, name) for v in side], np.float64))
     least, greatest, reach = (_number(box, name) for name in ("least", "greatest", "reach"))
-    return Box(sides[0], sides[1], least, greatest, reach)
+    return Box(*sides, least, greatest, reach)
 
 
 def _settings(data: Document) -> dict[str, Any]:
@@ -356,25 +301,8 @@ def _fits(value: Any, hint: Any) -> bool:
     return isinstance(value, origin)
 
 
-def _take(data: Document, key: str, kind: type[T]) -> T:
-    """Return an entry, which must be of a kind."""
-    if key not in data:
-        raise ValueError(f"{key!r} is missing")
-    value = data[key]
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise ValueError(f"{key} must be {KINDS[kind]}, got {value!r:.40}")
-    return value
-
-
-def _count(data: Document, key: str, least: int = 0) -> int:
-    value = _take(data, key, int)
-    if value < least:
-        raise ValueError(f"{key} must be at least {least}, got {value}")
-    return value
-
-
 def _pick(items: list[T], data: Document, key: str) -> T:
-    index = _count(data, key)
+    index = count(data, key)
     if index >= len(items):
         raise ValueError(f"{key} is {index}, but there are {len(items)} of them, from 0 on")
     return items[index]
@@ -387,7 +315,7 @@ def _texts(value: Any, name: str) -> list[str]:
 
 
 def _number(data: Document, key: str) -> float:
-    value = _value(key, data[key]) if key in data else _take(data, key, int)
+    value = _value(key, data[key]) if key in data else take(data, key, int)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"{key} must be a number, got {value!r:.40}")
     try:

@@ -24,17 +24,18 @@ class Box:
 
     Attributes
     ----------
-    low, high : array
-        Of each feature.
+    low, high, center : array
+        Of each feature: the ends, and the mean.
     least, greatest : float
         Of predictions outside.
     reach : float
-        By how much a prediction may differ from the one at the nearest point of the box, where a
-        feature is as far outside as its range is wide; where several are, the distances add up.
+        By how much a prediction may differ from those at the edge of the box, where a feature is
+        as far outside as its range is wide; where several are, the distances add up.
     """
 
     low: NDArray[np.float64]
     high: NDArray[np.float64]
+    center: NDArray[np.float64]
     least: float
     greatest: float
     reach: float
@@ -43,16 +44,20 @@ class Box:
     def of(cls, data: Dataset, formula: Formula) -> Box | None:
         """Return the box of some data for a formula, or None if it is a law.
 
-        Predictions outside are those at the nearest point of the box, and in the range of the
-        target. Those of a formula that is `TRUSTED` may go on as steeply as a line from corner to
-        corner would, and leave the range by as much as it is wide.
+        Predictions outside lie between those at two points of the edge, and in the range of the
+        target. One point is the nearest. But features that move together, such as channels of a
+        spectrum, come apart there; so the other is on the way to the mean of the data, which
+        keeps what is linear between them. Predictions of a formula that is `TRUSTED` may go on as
+        steeply as a line from corner to corner would, and leave the range by as much as it is wide.
         """
         assert data.y is not None
         if is_law(formula, data):
             return None
         low, high = float(data.y.min()), float(data.y.max())
         reach = high - low if formula.r2 >= TRUSTED else 0.0
-        return cls(*data.box, low - reach, high + reach, reach)
+        with np.errstate(over="ignore"):
+            mean = np.asarray(data.X.mean(axis=0, dtype=np.float64)).ravel()
+        return cls(*data.box, mean, low - reach, high + reach, reach)
 
     def kept(self, values: NDArray[np.float64], X: Any, tree: Tree) -> NDArray[np.float64]:
         """Return predictions of a formula with those of rows outside the box kept near it."""
@@ -62,15 +67,21 @@ class Box:
         outside = ((used < low) | (used > high)).any(axis=1)
         if not outside.any():
             return values
-        used = np.asarray(used[outside], np.float64)
-        nearest, width = np.clip(used, low, high), high - low
-        there = tree.renamed(FeatureNames(tree.features)).evaluate(nearest, dtype=np.float64)
+        used, center = np.asarray(used[outside], np.float64), self.center[features]
+        nearest, width, away = np.clip(used, low, high), high - low, used - center
+        share = np.divide(nearest - center, away, out=np.ones_like(used), where=away != 0)
+        inward = np.clip(center + share.min(axis=1, keepdims=True) * away, low, high)
         ranges = np.divide(
             np.abs(used - nearest), width, out=np.zeros_like(used), where=width > 0
         ).sum(axis=1)
         far = self.reach * ranges if np.isfinite(self.reach) else np.inf
+        edge = tree.renamed(FeatureNames(tree.features))
+        ends = [edge.evaluate(points, dtype=np.float64) for points in (nearest, inward)]
+        ends = [np.where(np.isfinite(e), e, o) for e, o in zip(ends, ends[::-1], strict=True)]
         bare = values[outside]
-        near = np.where(np.isfinite(there), np.clip(bare, there - far, there + far), bare)
+        between = np.clip(bare, np.minimum(*ends) - far, np.maximum(*ends) + far)
         kept = np.array(values)
-        kept[outside] = np.clip(near, self.least, self.greatest)
+        kept[outside] = np.clip(
+            np.where(np.isfinite(ends[0]), between, bare), self.least, self.greatest
+        )
         return kept

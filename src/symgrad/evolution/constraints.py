@@ -43,7 +43,7 @@ class Constraints:
         defined and within bounds to be chosen.
     extrapolate : bool
         Predict rows outside the box of the training data by the bare formula, too. By default
-        they get the prediction at the nearest point of the box, or one near it if the formula
+        they get a prediction between those at the edge of the box, or near them if the formula
         explains 95 % of the training data, unless it is exact.
 
     Examples
