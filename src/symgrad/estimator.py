@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from symgrad.arrays import check_numeric, is_sparse
+from symgrad.blend import decide
 from symgrad.data.counts import merge_rows
 from symgrad.data.dataset import Dataset
 from symgrad.data.loss import Loss
@@ -33,7 +34,6 @@ from symgrad.language.primitive_set import PrimitiveSet
 from symgrad.model import CHOICES, Formula, by_size, choose, formulas
 from symgrad.outside import Box
 from symgrad.progress import Progress, watched
-from symgrad.rival import contest
 from symgrad.search.advice import in_units_of
 from symgrad.search.base import Budget, State
 from symgrad.search.checkpoint import Checkpoint
@@ -82,8 +82,8 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         that need it. The paper preset counts the nodes of trees (50).
     model_selection : {"balanced", "accurate", "simple"}, optional
         Which formula becomes the model: the one of least description length, with a sum of features
-        or replaced by it where left-out rows ask for it (by default); the one of least error (the
-        paper's choice); or the smallest that explains 95 % of what the balanced one does.
+        or other formulas where that is worth its length (by default); with whatever is expected to
+        help (least error of other losses and the paper preset); or the smallest that explains 95 %.
     constraints : Constraints, optional
         What formulas of the default preset may be: nesting, costs, features, directions.
     max_evaluations : int, optional
@@ -228,13 +228,14 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         if default:
             prune(state.front, seen, default.loss, self.n_jobs, budget.left(state) / 2)
-        spare = in_units(shelter(state, data, default)) if default else []
         made = in_units(state.front if default else state.front.lean())
         found, how = by_size(made), self.model_selection or "balanced"
-        chosen = choose(made + spare, how, whole, constraints.margin, loss)
-        if default and how == "balanced":
+        if default:
+            made += in_units(shelter(state, data, default))
             bounded = (self.max_size, self.islands) != (None, None)
-            chosen = contest(chosen, whole, exact, default, wider, bounded)
+            chosen = decide(made, how, whole, exact, default, wider, bounded)
+        else:
+            chosen = choose(made, how, whole)
         if chosen not in found:
             found = sorted([*found, chosen], key=lambda f: f.tree.size)
         scores = validation([f.tree for f in found], whole, loss, self.n_jobs)

@@ -215,7 +215,8 @@ def _box(document: Document, n: int) -> Box:
             raise ValueError(f"{name} must hold {n} numbers, got {len(side)}")
         sides.append(np.array([_number({name: v}, name) for v in side], np.float64))
     least, greatest, reach = (_number(box, name) for name in ("least", "greatest", "reach"))
-    return Box(*sides, least, greatest, reach)
+    low, high, center = sides
+    return Box(low, high, center, least, greatest, reach)
 
 
 def _settings(data: Document) -> dict[str, Any]:

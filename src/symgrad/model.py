@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -68,6 +69,8 @@ class Formula:
         What of the description length by its errors in training is not for these.
     constant : bool
         Whether it is the best constant.
+    unseen : float
+        What its loss on new rows is expected to be, relative to the best constant's.
     """
 
     tree: Tree
@@ -76,6 +79,7 @@ class Formula:
     length: float
     words: float = 0.0
     constant: bool = False
+    unseen: float = 1.0
 
 
 def formulas(
@@ -206,7 +210,8 @@ class Judge:
                 fit = self.loss.length(self.unseen(tree, mean), self.worst_seen, rows)
                 fit = -told(-fit, rows, *self.data.at_limits)
             length = description_length(found, fit, rows, self.different, LEFT_OUT)
-        return Formula(self.linked(tree), mean, 1 - mean / self.worst, length, words)
+        unseen = math.exp(min(length / rows, 0.0))
+        return Formula(self.linked(tree), mean, 1 - mean / self.worst, length, words, unseen=unseen)
 
     def unseen(self, tree: Tree, mean: float) -> float:
         """Return the mean squared error on rows that are left out, or lie between others.
@@ -269,27 +274,20 @@ class Judge:
             tree = tried[best].simplify()
 
 
-def choose(
-    found: list[Formula], how: str, data: Dataset, margin: float = 0.0, loss: Loss | None = None
-) -> Formula:
-    """Return the formula that becomes the model: the first choice that is safe and not by chance.
+class Choice:
+    """What speaks against a formula, whatever its length.
 
     A formula is safe if interval arithmetic shows it to be defined in the whole box that the
     data spans, not only at its rows. Where its values may be further from the target's range than
     `REACH` times that range, as in an empty corner of the box, they are kept inside the range; the
     formula says so. A formula that is `EXACT`, with ten rows and more for each of its constants,
-    may have its poles. If none is safe, the first choice is taken as it is.
+    may have its poles.
 
     Of the squared loss a few rows can make up most. A formula that explains these alone is taken
     to be found by chance, however large its R2: its `evidence` must be worth its words.
 
     Parameters
     ----------
-    found : list of Formula
-        The front.
-    how : {"balanced", "accurate", "simple"}
-        Least description length; least error, by chance or not; or the smallest that explains
-        `ENOUGH` of what the balanced one does.
     data : Dataset
         The training data.
     margin : float
@@ -297,16 +295,28 @@ def choose(
     loss : Loss, optional
         What was minimised, if lengths are to be trusted.
     """
-    assert data.y is not None
-    y, weights, rows = data.y, data.weights, data.observations
-    ranges = box(data, margin)
 
-    def safe(formula: Formula) -> Formula | None:
+    def __init__(self, data: Dataset, margin: float = 0.0, loss: Loss | None = None):
+        self.data, self.loss, self.ranges = data, loss, box(data, margin)
+
+    def first(self, order: list[Formula], by_chance: bool = False) -> Formula:
+        """Return the first that nothing speaks against, or else the first as it is."""
+        for formula in order:
+            kept = formula if formula.constant else self.safe(formula)
+            if kept is not None and (kept.constant or by_chance or self.telling(kept)):
+                return kept
+        return order[0]
+
+    def safe(self, formula: Formula) -> Formula | None:
+        """Return a formula, kept inside the target's range if need be; None if it is not safe."""
+        data, loss = self.data, self.loss
+        assert data.y is not None
         if is_law(formula, data):
             return formula
-        values = bounds(formula.tree, *ranges, SPLITS)
+        values = bounds(formula.tree, *self.ranges, SPLITS)
         if values is None:
             return None
+        y = data.y
         low, high, reach = float(y.min()), float(y.max()), REACH * float(np.ptp(y))
         far = values[0] < low - reach, values[1] > high + reach
         if not any(far):
@@ -319,31 +329,44 @@ def choose(
         if loss.row.log_link:
             with np.errstate(divide="ignore"):
                 predictions = np.log(predictions)
-        mean = float(np.average(loss.of(y, predictions), weights=weights))
+        mean = float(np.average(loss.of(y, predictions), weights=data.weights))
         less = mean / formula.loss if formula.loss else 1.0
         return replace(formula, tree=tree, loss=mean, r2=1 - (1 - formula.r2) * less)
 
-    def telling(formula: Formula) -> bool:
-        if loss is None or loss.name != "squared" or how == "accurate":
+    def telling(self, formula: Formula) -> bool:
+        """Whether a formula says more than what a few extreme rows do by chance."""
+        data = self.data
+        assert data.y is not None
+        if self.loss is None or self.loss.name != "squared":
             return True
-        needed = formula.words - float(np.log(rows))
+        needed = formula.words - float(np.log(data.observations))
         values = formula.tree.evaluate(data.X, dtype=np.float64)
-        gain = evidence(values, y, weights, np.inf if data.at_limits[0] else needed)
-        return told(gain, rows, *data.at_limits) >= needed
+        gain = evidence(values, data.y, data.weights, np.inf if data.at_limits[0] else needed)
+        return told(gain, data.observations, *data.at_limits) >= needed
 
-    def first(order: list[Formula]) -> Formula:
-        for formula in order:
-            kept = formula if formula.constant else safe(formula)
-            if kept is not None and (kept.constant or telling(kept)):
-                return kept
-        return order[0]
 
+def choose(
+    found: list[Formula], how: str, data: Dataset, margin: float = 0.0, loss: Loss | None = None
+) -> Formula:
+    """Return the formula that becomes the model: the first that nothing speaks against.
+
+    Parameters
+    ----------
+    found : list of Formula
+        The front.
+    how : {"balanced", "accurate", "simple"}
+        Least description length; least error, by chance or not; or the smallest that explains
+        `ENOUGH` of what the balanced one does.
+    data, margin, loss
+        See `Choice`.
+    """
+    choice = Choice(data, margin, loss)
     if how == "accurate":
-        return first(sorted(found, key=lambda f: (f.loss, f.tree.size)))
-    balanced = first(sorted(found, key=lambda f: f.length))
+        return choice.first(sorted(found, key=lambda f: (f.loss, f.tree.size)), by_chance=True)
+    balanced = choice.first(sorted(found, key=lambda f: f.length))
     if how == "balanced":
         return balanced
-    return first(
+    return choice.first(
         sorted((f for f in found if f.r2 >= ENOUGH * balanced.r2), key=lambda f: f.tree.size)
     )
 

@@ -91,8 +91,9 @@ def contest(
         return chosen
     tree = let_free(chosen.tree, exact.limits).renamed(exact.names)
     alone = held_out(exact, None, (largest - OF_A_LINE) // OF_A_TERM, bounded)
+    constant = alone.before
 
-    def made(base: Tree | None, how: HeldOut) -> Formula:
+    def made(base: Tree | None, how: HeldOut, charge: float = 1.0) -> Formula:
         left, primitives = exact, search.primitives
         if base is not None:
             assert exact.y is not None
@@ -116,9 +117,10 @@ def contest(
             wider,
             0,
         )[-1]
-        return (
-            chosen if formula.constant else replace(formula, tree=formula.tree.renamed(whole.names))
-        )
+        if formula.constant:
+            return chosen
+        unseen = charge * how.mean / float(np.average(constant, weights=how.weights))
+        return replace(formula, tree=formula.tree.renamed(whole.names), unseen=unseen)
 
     if chosen.constant:
         return made(None, alone) if alone.terms and alone.gain(alone.before) > CERTAIN else chosen
@@ -126,12 +128,12 @@ def contest(
     added = held_out(exact, tree, room // OF_A_TERM, bounded, search.n_jobs)
     pays = added.terms and added.gain(added.before) > SURE
     own = added.errors if pays else added.before
-    charged = own * math.exp(FOUND_IN_NOISE * chosen.words / exact.rows)
-    if alone.terms and alone.gain(charged) > SURE:
+    charge = math.exp(FOUND_IN_NOISE * chosen.words / exact.rows)
+    if alone.terms and alone.gain(charge * own) > SURE:
         formula = made(None, alone)
         if alone.gain(own) > SURE or set(formula.tree.features) != set(chosen.tree.features):
             return formula
-    return made(tree, added) if pays else chosen
+    return made(tree, added, charge) if pays else chosen
 
 
 @dataclass(frozen=True)
@@ -155,6 +157,11 @@ class HeldOut:
     errors: Array
     before: Array
     weights: Array
+
+    @property
+    def mean(self) -> float:
+        """The mean of the errors."""
+        return float(np.average(self.errors, weights=self.weights))
 
     def gain(self, others: Array) -> float:
         """Return how much smaller the errors are than others, in standard errors of that."""
