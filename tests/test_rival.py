@@ -163,3 +163,18 @@ def test_effects_of_which_none_is_sure_and_all_are_certain():
     assert est.score(X_test, y_test) > 0.5
     assert est.tree_.size > 120  # nothing bounds it
     assert size(fitted(X, y, max_size=80).sympy()) <= 80
+
+
+def test_a_row_that_stands_for_many_counts_as_many(monkeypatch):
+    x = np.linspace(-1, 1, 40)
+    weights = np.r_[1.0, np.full(39, 50.0)]
+    data = Dataset(np.column_stack([x, x**2]), np.exp(x), weights=weights, dtype=np.float64)
+    chosen = Formula(Tree.parse("exp(x1)", data.names), 0.5, 0.5, -10.0, 100.0)
+    errors = np.linspace(0.1, 0.11, 40)
+    own, alone = (
+        HeldOut(terms, 0.0, part * errors, errors, weights) for terms, part in ((0, 1), (1, 1.1))
+    )
+    monkeypatch.setattr("symgrad.rival.held_out", lambda data, base, *_: own if base else alone)
+    assert contest(chosen, data, data, GuidedDGP(), None, False) is chosen
+    few = data.with_weights(weights / 50)
+    assert contest(chosen, few, few, GuidedDGP(), None, False) is not chosen

@@ -128,7 +128,7 @@ def contest(
     added = held_out(exact, tree, room // OF_A_TERM, bounded, search.n_jobs)
     pays = added.terms and added.gain(added.before) > SURE
     own = added.errors if pays else added.before
-    charge = math.exp(FOUND_IN_NOISE * chosen.words / exact.rows)
+    charge = math.exp(FOUND_IN_NOISE * chosen.words / exact.observations)
     if alone.terms and alone.gain(charge * own) > SURE:
         formula = made(None, alone)
         if alone.gain(own) > SURE or set(formula.tree.features) != set(chosen.tree.features):
