@@ -236,8 +236,8 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
             chosen = decide(made, how, whole, exact, default, wider, bounded)
         else:
             chosen = choose(made, how, whole)
-        if chosen not in found:
-            found = sorted([*found, chosen], key=lambda f: f.tree.size)
+        found = [f for f in found if f.tree is not chosen.tree]
+        found = sorted([*found, chosen], key=lambda f: f.tree.size)
         scores = validation([f.tree for f in found], whole, loss, self.n_jobs)
         self._finish(state, found, scores, chosen)
         bare = default is None or constraints.extrapolate

@@ -105,17 +105,26 @@ def matching(data: Dataset, terms: int, shrinkage: Sequence[float] = (0.0,)) -> 
         ]
 
 
-def sums(primitives: PrimitiveSet, data: Dataset, terms: int, shrinkage: float = 0.0) -> list[Tree]:
-    """Return sums of features with their factors as trees, without intercepts."""
+def sums(
+    primitives: PrimitiveSet,
+    data: Dataset,
+    terms: int,
+    shrinkage: float = 0.0,
+    whole: bool = False,
+) -> list[Tree]:
+    """Return sums of features with their factors as trees, as a whole or without intercepts."""
     functions = primitives.functions
     made, found = list[Tree](), matching(data, terms, [shrinkage])[0]
-    for factors in found.factors:
+    for factors, intercept in zip(found.factors, found.intercepts, strict=True):
         code, value = list[int](), list[float]()
         for k in np.flatnonzero(factors):
             feature = ~int(found.features[k])
             more = [CONSTANT, feature, functions["mul"]] + [functions["add"]] * bool(code)
             code += more
             value += [float(factors[k]), *[0.0] * (len(more) - 1)]
+        if code and whole:
+            code += [CONSTANT, functions["add"]]
+            value += [float(intercept), 0.0]
         if code:
             made.append(Tree(code, value, primitives, data.names))
     return made
