@@ -104,15 +104,19 @@ class Rivals:
         """Return sums of so many `TERMS`, no larger than formulas may be, and what they leave."""
         if not self.possible:
             return []
-        exact, means = self.exact, self.alone.means[:, : self.alone.most + 1]
+        exact, means, primitives = self.exact, self.alone.means, self.search.primitives
+        most = min(max(TERMS), self.alone.most)
+        made = matching(exact, most, SHRINKAGE)
         found = []
         for terms in TERMS:
-            which = int(means[:, min(terms, means.shape[1] - 1)].argmin())
-            made = sums(self.search.primitives, exact, terms, SHRINKAGE[which], whole=True)
-            if terms >= means.shape[1] or len(made) < terms:
+            if terms > min(most, *(len(way.factors) for way in made)):
+                break
+            which = int(means[:, terms].argmin())
+            if not made[which].factors[terms - 1].any():
                 break
             unseen = float(means[which, terms] / means[0, 0])
-            tree = made[-1].renamed(self.whole.names)
+            tree = made[which].tree(terms - 1, primitives, exact.names, intercept=True)
+            tree = tree.renamed(self.whole.names)
             found.append(Formula(tree, unseen, 1 - unseen, 0.0, unseen=unseen))
         return found
 
