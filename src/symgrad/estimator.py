@@ -57,7 +57,7 @@ LARGE = 20_000_000
 LONG = 50_000
 """Rows from which the default search sees so many, drawn at random; constants are fitted to all."""
 
-RESERVE, MOST, PER_ROW = 0.15, 0.6, 2e-5
+RESERVE, MOST, PER_ROW = 0.15, 1.0, 2e-5
 """Share of the time limit left for what comes after the search; most seconds, more by rows."""
 
 MERGE_LIMIT = 1_000_000
@@ -90,7 +90,7 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         How many formulas are scored; by default 500,000 (the paper preset: 100,000), or no bound
         if `time_limit` is given.
     time_limit : float, optional
-        Seconds. The search leaves the last 15 % of them, but no more than 0.6 s, for fitting the
+        Seconds. The search leaves the last 15 % of them, but no more than one, for fitting the
         front's constants once more and for the choice; the iteration at hand is finished first.
     islands : Islands, optional
         How the default preset evolves.
