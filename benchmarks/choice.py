@@ -6,8 +6,8 @@ All choose from the same fronts by the least description length: with all words 
 training; by those on left-out rows, with half of the words but all of those for features; the
 same with features counted for more (the default), or as many as there are, alike or not; and the
 default without a look at what formulas do between rows. Then the default's formula as a mean with
-others, if that is worth its length, or wherever it helps (as `model_selection="accurate"`). Test R2
-and size of each. The contest with sums of features, of which one may become the model, is left out.
+others, of 40 nodes at most, or as many as formulas may have (as `model_selection="accurate"`). Test
+R2 and size of each. Sums of features, which may take a formula's place, are left aside.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from symgrad.data.loss import Loss
 from symgrad.language.primitive import CONSTANT
 from symgrad.model import Formula, choose, formulas
 from symgrad.outside import Box
-from symgrad.rival import Rivals
 from symgrad.search.base import Budget, run
 from symgrad.search.guided import GuidedDGP
 from symgrad.search.prune import prune
@@ -78,10 +77,9 @@ def one(dataset: str, seed: int, seconds: float, jobs: int) -> dict[str, object]
         "training": in_training, "features in full": in_full, "all features": as_many,
         "rows alone": at_rows, "left out": found,
     }  # fmt: skip
-    rivals = Rivals(exact, exact, search, None, bounded=False)
     picked = {w: choose(of, "balanced", exact, loss=loss) for w, of in ways.items()}
-    for way, how in (("mean", "balanced"), ("any mean", "accurate")):
-        picked[way] = blend(picked["left out"], found, rivals, how)
+    for way, how in (("mean", "balanced"), ("long mean", "accurate")):
+        picked[way] = blend(picked["left out"], found, exact, exact, search, None, how)
     for way, chosen in picked.items():
         values = chosen.tree.evaluate(X_test, dtype=np.float64)
         values = np.where(np.isfinite(values), values, y.mean())
@@ -123,7 +121,7 @@ def main() -> None:
     for way in ("training", "features in full", "all features", "rows alone"):
         gain = (means["left out"] - means[way]).drop("mean")
         report(f"gain over {way}", gain)
-    for way in ("mean", "any mean"):
+    for way in ("mean", "long mean"):
         report(f"gain of {way}", (means[way] - means["left out"]).drop("mean"))
 
 

@@ -4,7 +4,7 @@ import pytest
 from symgrad import Dataset, Forest, Tree, model
 from symgrad.data.loss import LOSSES, Loss
 from symgrad.evolution.front import Front
-from symgrad.model import REACH, Formula, by_size, choose, formulas
+from symgrad.model import REACH, Formula, Judge, by_size, choose, formulas
 from symgrad.outside import Box
 
 
@@ -33,6 +33,21 @@ def test_formulas_are_in_the_users_units_from_small_to_large():
     np.testing.assert_allclose(line.tree.evaluate(exact.X), exact.y, atol=0.5)
     assert line.loss == pytest.approx(np.mean((line.tree.evaluate(exact.X) - exact.y) ** 2))
     assert line.r2 == pytest.approx(1 - line.loss / exact.y.var())
+
+
+def test_errors_on_new_rows_are_expected_to_be_larger_the_more_words_a_formula_has():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 6))
+    exact = Dataset(X, X[:, 0] + 0.5 * rng.normal(size=60), dtype=np.float64)
+    short = formulas(front_of("x0"), exact, exact, Loss())[-1]
+    wordy = Tree.parse("x0 + 0.01*x1*x2 + 0.01*sin(x3)", exact.names)
+    long = Judge(exact, Loss()).formula(short.tree, wordy)
+    assert long.loss == pytest.approx(short.loss)
+    assert long.unseen > short.unseen > short.loss / exact.y.var()
+    fresh = rng.normal(size=(5000, 6))
+    y = fresh[:, 0] + 0.5 * rng.normal(size=5000)
+    error = np.mean((short.tree.evaluate(fresh, dtype=np.float64) - y) ** 2) / y.var()
+    assert short.unseen == pytest.approx(error, rel=0.4)
 
 
 def test_without_a_line_trees_stay_as_they_are():

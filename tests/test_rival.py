@@ -6,9 +6,8 @@ import pytest
 from symgrad import Dataset, DGPRegressor, Tree
 from symgrad.bench.size import size
 from symgrad.evolution.constraints import Constraints
-from symgrad.evolution.islands import Islands
 from symgrad.model import Formula
-from symgrad.rival import SHRINKAGE, TERMS, Rivals, Tried, tried
+from symgrad.rival import HeldOut, contest, held_out
 from symgrad.search.guided import GuidedDGP
 
 
@@ -33,7 +32,7 @@ def test_many_small_effects_are_summed(monkeypatch):
     assert est.equations_["chosen"].sum() == 1
     assert est.equations_.loc[est.equations_["chosen"], "formula"].item() == str(est.tree_)
     np.testing.assert_allclose(est.predict(X), est.tree_.evaluate(X))
-    monkeypatch.setattr("symgrad.rival.Rivals.contest", lambda self, chosen: chosen)
+    monkeypatch.setattr("symgrad.blend.contest", lambda chosen, *_: chosen)
     alone = fitted(X, y)
     assert est.score(X_test, y_test) > alone.score(X_test, y_test) + 0.03
 
@@ -71,11 +70,11 @@ def test_where_there_is_no_contest(changes, monkeypatch):
     X, y = small_effects(150)
     seen = []
 
-    def watched(self, chosen, own=Rivals.contest):
-        seen.append((chosen, own(self, chosen)))
+    def watched(chosen, *rest):
+        seen.append((chosen, contest(chosen, *rest)))
         return seen[-1][1]
 
-    monkeypatch.setattr("symgrad.rival.Rivals.contest", watched)
+    monkeypatch.setattr("symgrad.blend.contest", watched)
     fitted(X, y, max_evaluations=3000, **changes)
     assert len(seen) == (changes.keys() == {"primitives"})
     assert all(before is after for before, after in seen)
@@ -97,11 +96,11 @@ def relative(found, target):
 
 def test_held_out_errors_are_those_of_fresh_rows():
     X, y = small_effects(2000, 10)
-    found = tried(Dataset(X, y, dtype=np.float64), None, 10, True).best
+    found = held_out(Dataset(X, y, dtype=np.float64), None, 10, True)
     assert 4 <= found.terms <= 10
     assert relative(found, y) == pytest.approx(0.2, abs=0.03)
     weights = np.random.default_rng(2).uniform(0.5, 1.5, size=2000)
-    weighed = tried(Dataset(X, y, weights=weights, dtype=np.float64), None, 10, True).best
+    weighed = held_out(Dataset(X, y, weights=weights, dtype=np.float64), None, 10, True)
     assert relative(weighed, y) == pytest.approx(0.2, abs=0.03)
     assert relative(weighed, y) != relative(found, y)
 
@@ -110,7 +109,7 @@ def test_a_formula_is_told_from_what_it_leaves():
     X, y = small_effects(500, 10)
     data = Dataset(X, np.exp(X[:, 0]) + 0.2 * y, dtype=np.float64)
     base = Tree.parse("2*exp(1*x0)", data.names)
-    alone, added = (tried(data, b, 10, True).best for b in (None, base))
+    alone, added = (held_out(data, b, 10, True) for b in (None, base))
     assert added.terms >= 4
     assert added.gain(added.before) > 5
     assert added.gain(alone.errors) > 3
@@ -119,10 +118,10 @@ def test_a_formula_is_told_from_what_it_leaves():
 
 def test_a_target_with_hardly_any_values():
     X = np.random.default_rng(0).normal(size=(40, 5))
-    none = tried(Dataset(X, np.zeros(40)), None, 3, True).best
+    none = held_out(Dataset(X, np.zeros(40)), None, 3, True)
     assert (none.terms, none.errors.max(), none.gain(none.before)) == (0, 0.0, 0.0)
-    assert np.isfinite(tried(Dataset(X, np.eye(40)[7]), None, 3, True).errors).all()
-    assert tried(Dataset(X, X[:, 0]), None, 0, True).best.terms == 0
+    assert np.isfinite(held_out(Dataset(X, np.eye(40)[7]), None, 3, True).errors).all()
+    assert held_out(Dataset(X, X[:, 0]), None, 0, True).terms == 0
 
 
 def test_a_sum_that_all_rows_have_no_use_for_is_not_added(monkeypatch):
@@ -131,9 +130,9 @@ def test_a_sum_that_all_rows_have_no_use_for_is_not_added(monkeypatch):
     data = Dataset(x[:, None], np.exp(x) + left, dtype=np.float64)
     chosen = Formula(Tree.parse("exp(x0)", data.names), 0.5, 0.5, -10.0, 10.0)
     errors = np.linspace(0.1, 0.2, 40)
-    pays = Tried(np.stack([[2 * errors, errors]] * len(SHRINKAGE)), np.ones(40), 1)
-    monkeypatch.setattr("symgrad.rival.tried", lambda *_: pays)
-    assert Rivals(data, data, GuidedDGP(), None, False).contest(chosen) is chosen
+    pays = HeldOut(1, 0.3, errors, 2 * errors, np.ones(40))
+    monkeypatch.setattr("symgrad.rival.held_out", lambda *_: pays)
+    assert contest(chosen, data, data, GuidedDGP(), None, False) is chosen
 
 
 def test_small_effects_are_added_to_a_formula(monkeypatch):
@@ -145,7 +144,7 @@ def test_small_effects_are_added_to_a_formula(monkeypatch):
     X, y = table(200, 0)
     X_test, y_test = table(1000, 1)
     est = fitted(X, y)
-    monkeypatch.setattr("symgrad.rival.Rivals.contest", lambda self, chosen: chosen)
+    monkeypatch.setattr("symgrad.blend.contest", lambda chosen, *_: chosen)
     alone = fitted(X, y)
     assert {"x0", "x1"} <= set(est.tree_.features)
     assert len(est.tree_.features) > len(alone.tree_.features) + 5
@@ -173,25 +172,9 @@ def test_a_row_that_stands_for_many_counts_as_many(monkeypatch):
     chosen = Formula(Tree.parse("exp(x1)", data.names), 0.5, 0.5, -10.0, 100.0)
     errors = np.linspace(0.1, 0.11, 40)
     own, alone = (
-        Tried(np.stack([np.outer(parts, errors)] * len(SHRINKAGE)), weights, 1)
-        for parts in ((1, 2), (9, 1.1))
+        HeldOut(terms, 0.0, part * errors, errors, weights) for terms, part in ((0, 1), (1, 1.1))
     )
-    monkeypatch.setattr("symgrad.rival.tried", lambda data, base, *_: own if base else alone)
-    assert Rivals(data, data, GuidedDGP(), None, False).contest(chosen) is chosen
+    monkeypatch.setattr("symgrad.rival.held_out", lambda data, base, *_: own if base else alone)
+    assert contest(chosen, data, data, GuidedDGP(), None, False) is chosen
     few = data.with_weights(weights / 50)
-    assert Rivals(few, few, GuidedDGP(), None, False).contest(chosen) is not chosen
-
-
-def test_sums_come_with_what_they_leave_of_fresh_rows():
-    X, y = small_effects(400, 10)
-    fresh, target = small_effects(20_000, 10, seed=1)
-    data = Dataset(X, y, dtype=np.float64)
-    found = Rivals(data, data, GuidedDGP(), None, False).formulas()
-    assert [len(f.tree.features) for f in found] == [t for t in TERMS if t <= 10]
-    for f in found:
-        left = np.mean((f.tree.evaluate(fresh, dtype=np.float64) - target) ** 2) / target.var()
-        assert f.unseen == pytest.approx(left, rel=0.15)
-    few = Rivals(data.subset(np.arange(8)), data.subset(np.arange(8)), GuidedDGP(), None, False)
-    assert few.formulas() == []
-    small = GuidedDGP(islands=Islands(max_size=14))
-    assert len(Rivals(data, data, small, None, True).formulas()) == 3  # of 1, 2 and 4 terms
+    assert contest(chosen, few, few, GuidedDGP(), None, False) is not chosen

@@ -82,8 +82,8 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         that need it. The paper preset counts the nodes of trees (50).
     model_selection : {"balanced", "accurate", "simple"}, optional
         Which formula becomes the model: the one of least description length, with a sum of features
-        or other formulas where that is worth its length (by default); with whatever is expected to
-        help (least error of other losses and the paper preset); or the smallest that explains 95 %.
+        or other formulas where that is worth its length (by default); with more of them (least
+        error of other losses and the paper preset); or the smallest that explains 95 % of that.
     constraints : Constraints, optional
         What formulas of the default preset may be: nesting, costs, features, directions.
     max_evaluations : int, optional
@@ -236,8 +236,8 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
             chosen = decide(made, how, whole, exact, default, wider, bounded)
         else:
             chosen = choose(made, how, whole)
-        found = [f for f in found if f.tree is not chosen.tree]
-        found = sorted([*found, chosen], key=lambda f: f.tree.size)
+        if chosen not in found:
+            found = sorted([*found, chosen], key=lambda f: f.tree.size)
         scores = validation([f.tree for f in found], whole, loss, self.n_jobs)
         self._finish(state, found, scores, chosen)
         bare = default is None or constraints.extrapolate

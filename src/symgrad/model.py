@@ -46,6 +46,9 @@ ROUNDING_ROWS = 20_000
 POLISH = 10
 """Steps of fitting constants in full precision."""
 
+FOUND_IN_NOISE = 0.4
+"""By how much a formula's errors on left-out rows are too small, in nats of its words per row."""
+
 REACH = 3
 """Ranges of the target by which a formula's values may lie beyond it, somewhere in the box."""
 
@@ -70,7 +73,7 @@ class Formula:
     constant : bool
         Whether it is the best constant.
     unseen : float
-        What its loss on new rows is expected to be, relative to the best constant's.
+        What its squared error on new rows is expected to be, in parts of the best constant's.
     """
 
     tree: Tree
@@ -210,7 +213,7 @@ class Judge:
                 fit = self.loss.length(self.unseen(tree, mean), self.worst_seen, rows)
                 fit = -told(-fit, rows, *self.data.at_limits)
             length = description_length(found, fit, rows, self.different, LEFT_OUT)
-        unseen = math.exp(min(length / rows, 0.0))
+        unseen = math.exp(min(fit + FOUND_IN_NOISE * words, 0.0) / rows)
         return Formula(self.linked(tree), mean, 1 - mean / self.worst, length, words, unseen=unseen)
 
     def unseen(self, tree: Tree, mean: float) -> float:

@@ -13,7 +13,6 @@ from sklearn.linear_model import lasso_path, orthogonal_mp
 from symgrad.data.dataset import BLOCK, Dataset
 from symgrad.language.primitive import CONSTANT
 from symgrad.language.primitive_set import PrimitiveSet
-from symgrad.tree.names import FeatureNames
 from symgrad.tree.tree import Tree
 
 Array = NDArray[np.float64]
@@ -42,21 +41,6 @@ class Sums(NamedTuple):
         """Return the values of all sums, in rows."""
         columns = data.columns(self.features.tolist())
         return np.asarray(self.intercepts[:, None] + self.factors @ columns.T)
-
-    def tree(
-        self, k: int, primitives: PrimitiveSet, names: FeatureNames, intercept: bool = False
-    ) -> Tree:
-        """Return a sum of at least one feature as a tree, with its intercept or without."""
-        code, value = list[int](), list[float]()
-        add, mul = primitives.functions["add"], primitives.functions["mul"]
-        for j in np.flatnonzero(self.factors[k]):
-            more = [CONSTANT, ~int(self.features[j]), mul] + [add] * bool(code)
-            code += more
-            value += [float(self.factors[k, j]), *[0.0] * (len(more) - 1)]
-        if intercept:
-            code += [CONSTANT, add]
-            value += [float(self.intercepts[k]), 0.0]
-        return Tree(code, value, primitives, names)
 
 
 def matching(data: Dataset, terms: int, shrinkage: Sequence[float] = (0.0,)) -> list[Sums]:
@@ -123,6 +107,15 @@ def matching(data: Dataset, terms: int, shrinkage: Sequence[float] = (0.0,)) -> 
 
 def sums(primitives: PrimitiveSet, data: Dataset, terms: int, shrinkage: float = 0.0) -> list[Tree]:
     """Return sums of features with their factors as trees, without intercepts."""
-    found = matching(data, terms, [shrinkage])[0]
-    kept = [k for k, factors in enumerate(found.factors) if factors.any()]
-    return [found.tree(k, primitives, data.names) for k in kept]
+    functions = primitives.functions
+    made, found = list[Tree](), matching(data, terms, [shrinkage])[0]
+    for factors in found.factors:
+        code, value = list[int](), list[float]()
+        for k in np.flatnonzero(factors):
+            feature = ~int(found.features[k])
+            more = [CONSTANT, feature, functions["mul"]] + [functions["add"]] * bool(code)
+            code += more
+            value += [float(factors[k]), *[0.0] * (len(more) - 1)]
+        if code:
+            made.append(Tree(code, value, primitives, data.names))
+    return made
