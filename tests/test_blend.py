@@ -7,7 +7,7 @@ import pytest
 
 from symgrad import Dataset, DGPRegressor, PrimitiveSet, Tree
 from symgrad.bench.size import size
-from symgrad.blend import READABLE, WORTH, blend, distances, taken, weighed
+from symgrad.blend import OWN, READABLE, WORTH, blend, distances, taken, weighed
 from symgrad.data.loss import Loss
 from symgrad.evolution.constraints import Constraints
 from symgrad.model import Formula, Judge
@@ -90,6 +90,10 @@ def test_the_error_of_a_mean_is_that_of_its_formulas_less_how_far_apart_they_are
     assert best.error < 0.7 * errors[0]
     alone = list(taken(errors, apart, lambda counts, new: False))
     assert all(mean.counts[1:].sum() == 0 for mean in alone)
+    order = [2, 0, 1]  # the chosen one seems to be the worst, and keeps its share all the same
+    means = list(taken(errors[order], apart[np.ix_(order, order)], lambda counts, new: True))
+    assert all(mean.counts[0] >= OWN * mean.counts.sum() for mean in means)
+    assert means[-1].counts[1:].sum() > 0
 
 
 def test_formulas_that_err_differently_become_a_mean():

@@ -35,6 +35,9 @@ STEPS = 30
 READABLE = 40
 """Most nodes of a mean that is the balanced formula."""
 
+OWN = 0.5
+"""Least share of the chosen formula: what others are worth is less certain."""
+
 WORTH, SURE = 0.98, 10.0
 """The part of the error that a mean may leave, and how many nats less all errors must take."""
 
@@ -163,7 +166,7 @@ def taken(errors: Array, apart: Array, fits: Callable[[Array, int], bool]) -> It
     Parameters
     ----------
     errors : array
-        Squared errors that are expected of the formulas. The first one is taken first.
+        Squared errors that are expected of the formulas. The first is the chosen one.
     apart : array
         Mean squares of their differences.
     fits : callable
@@ -176,7 +179,7 @@ def taken(errors: Array, apart: Array, fits: Callable[[Array, int], bool]) -> It
         while True:
             shares = (counts + one) / (counts.sum() + 1)
             expected = shares @ errors - np.einsum("ki,ij,kj->k", shares, apart, shares) / 2
-            new = int(np.argmin(np.where(left, expected, np.inf)))
+            new = int(np.argmin(np.where(left & (shares[:, 0] >= OWN), expected, np.inf)))
             if counts[new] or fits(counts + one[new], new):
                 break
             left[new] = False

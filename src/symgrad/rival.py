@@ -17,7 +17,7 @@ from symgrad.data.dataset import Dataset
 from symgrad.data.limits import let_free, seen
 from symgrad.data.loss import Loss
 from symgrad.evolution.front import Entry
-from symgrad.model import FOUND_IN_NOISE, Formula, formulas, is_law
+from symgrad.model import Formula, formulas, is_law
 from symgrad.search.guided import GuidedDGP
 from symgrad.search.sums import matching, sums
 from symgrad.tree.forest import Forest
@@ -27,6 +27,10 @@ from symgrad.validation import FOLDS, folds, narrow, predicted
 Array = NDArray[np.float64]
 LARGE = 20_000_000
 """Numbers in X from which there is no contest."""
+
+FOUND_IN_NOISE = 0.4
+"""By how much the chosen formula's errors on left-out rows are too small, in nats of its words
+per row."""
 
 SURE = 1.5
 """Standard errors by which a formula must be better with a sum, or a sum alone than a formula."""
