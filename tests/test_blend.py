@@ -7,7 +7,7 @@ import pytest
 
 from symgrad import Dataset, DGPRegressor, PrimitiveSet, Tree
 from symgrad.bench.size import size
-from symgrad.blend import OWN, READABLE, WORTH, blend, distances, taken, weighed
+from symgrad.blend import OWN, WORTH, blend, distances, taken, weighed
 from symgrad.data.loss import Loss
 from symgrad.evolution.constraints import Constraints
 from symgrad.model import Formula, Judge
@@ -34,8 +34,8 @@ def example(n=200):
     return data, one, other
 
 
-def mixed(chosen, others, data, how="balanced", search=None):
-    return blend(chosen, [chosen, *others], data, data, search or GuidedDGP(), None, how)
+def mixed(chosen, others, data, search=None):
+    return blend(chosen, [chosen, *others], data, data, search or GuidedDGP(), None)
 
 
 def test_a_mean_says_what_the_formulas_say_and_writes_common_terms_once():
@@ -116,22 +116,21 @@ def test_a_mean_must_be_worth_its_length():
     apart = distances([one.tree, near.tree], data)
     best = min(m.error for m in taken(np.full(2, 0.2), apart, lambda *_: True))
     assert WORTH < best / 0.2 < 1
-    assert mixed(one, [near], data, "accurate") is one
+    assert mixed(one, [near], data) is one
     assert mixed(one, [replace(other, unseen=0.3)], data) is not one
     few, one, other = example(20)  # rows that say little
     assert mixed(one, [replace(other, unseen=0.3)], few) is one
 
 
-def test_a_readable_mean_has_so_many_nodes():
+def test_a_mean_is_no_larger_than_formulas_may_be():
     data, one, _ = example()
     long = " + ".join(f"{0.02 + 0.01 * k}*sin({k + 1}*x2)" for k in range(8))
     other = formula(f"sin(2*x0) + x1 - 0.4*x2 + {long}", data, 0.2)
-    assert mixed(one, [other], data) is one
-    mean = mixed(one, [other], data, "accurate")
-    assert size(mean.tree.sympy()) > READABLE
+    mean = mixed(one, [other], data)
+    assert size(mean.tree.sympy()) > 40
     search = GuidedDGP()
-    small = replace(search, islands=replace(search.islands, max_size=READABLE))
-    assert mixed(one, [other], data, "accurate", small) is one
+    small = replace(search, islands=replace(search.islands, max_size=40))
+    assert mixed(one, [other], data, small) is one
 
 
 def test_what_is_no_choice_by_itself_is_left_out():
@@ -152,7 +151,7 @@ def test_constants_and_laws_stay_and_so_does_what_has_no_sums():
     X, _ = rows()
     exact = Dataset(X, X[:, 0] + X[:, 1], dtype=np.float64)
     law = formula("x0 + x1", exact, 1e-20)
-    assert mixed(law, [other], exact, "accurate") is law
+    assert mixed(law, [other], exact) is law
     plain = replace(GuidedDGP(), primitives=PrimitiveSet(["+", "sin"]))
     assert mixed(one, [other], data, search=plain) is one
 
@@ -181,7 +180,10 @@ def test_the_accurate_formula_predicts_new_rows_better():
     assert max(sizes) <= 75
 
 
-@pytest.mark.parametrize("changes", [{"model_selection": "simple"}, {"loss": "absolute"}])
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"model_selection": "simple"}, {"model_selection": "accurate", "loss": "absolute"}],
+)
 def test_other_choices_and_losses_have_no_means(changes, monkeypatch):
     monkeypatch.setattr("symgrad.blend.blend", None)
     X, y = table(100, 0)

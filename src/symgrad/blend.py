@@ -32,9 +32,6 @@ Array = NDArray[np.float64]
 STEPS = 30
 """Formulas that are taken one after the other, again and again the same ones: their weights."""
 
-READABLE = 40
-"""Most nodes of a mean that is the balanced formula."""
-
 OWN = 0.5
 """Least share of the chosen formula: what others are worth is less certain."""
 
@@ -68,8 +65,8 @@ def decide(
     found : list of Formula
         What there is to choose from, in the units of `whole`.
     how : {"balanced", "accurate", "simple"}
-        See `choose`. For squared loss the balanced one is contested by sums of features, and then
-        it may become a mean; the accurate one may become a larger one.
+        See `choose`. For squared loss the balanced one is contested by sums of features, and the
+        accurate one is a mean of that and others.
     whole, exact, search, wider, bounded
         See `contest`.
     """
@@ -78,7 +75,7 @@ def decide(
         return choose(found, how, whole, margin, loss)
     chosen = choose(found, "balanced", whole, margin, loss)
     chosen = contest(chosen, whole, exact, search, wider, bounded)
-    return blend(chosen, found, whole, exact, search, wider, how)
+    return blend(chosen, found, whole, exact, search, wider) if how == "accurate" else chosen
 
 
 def blend(
@@ -88,11 +85,10 @@ def blend(
     exact: Dataset,
     search: GuidedDGP,
     wider: Dataset | None,
-    how: str = "balanced",
 ) -> Formula:
     """Return a mean of the chosen formula and others, if that is expected to predict better.
 
-    There is none of laws.
+    It is no larger than formulas may be. There is none of laws.
 
     Parameters
     ----------
@@ -106,15 +102,12 @@ def blend(
         What formulas may be.
     wider : Dataset, optional
         `exact` with made-up rows, if the search had some.
-    how : {"balanced", "accurate"}
-        Whether the mean must be `READABLE`, or only no larger than formulas may be.
     """
     largest = search.islands.max_size
     if chosen.constant or is_law(chosen, whole):
         return chosen
     if not {"add", "mul"} <= set(search.primitives.functions):
         return chosen
-    most = min(READABLE, largest) if how == "balanced" else largest
     limit = chosen.unseen * min(WORTH, math.exp(-SURE / whole.observations))
     others = [f for f in found if not f.constant and f is not chosen]
     members = [chosen, *sorted(others, key=lambda f: f.unseen)]
@@ -131,7 +124,7 @@ def blend(
             size = int(Forest.of([mean(counts)]).written(exact.units)[0])
         except OverflowError:
             return False
-        if size > most:
+        if size > largest:
             return False
         formula = members[new]
         return choice.safe(formula) is formula and choice.telling(formula)

@@ -82,8 +82,8 @@ class DGPRegressor(Views, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         that need it. The paper preset counts the nodes of trees (50).
     model_selection : {"balanced", "accurate", "simple"}, optional
         Which formula becomes the model: the one of least description length, with a sum of features
-        or other formulas where that is worth its length (by default); with more of them (least
-        error of other losses and the paper preset); or the smallest that explains 95 % of that.
+        or replaced by it where left-out rows ask for it (by default); a mean of that with others
+        (least error of other losses and the paper preset); or the smallest that explains 95 %.
     constraints : Constraints, optional
         What formulas of the default preset may be: nesting, costs, features, directions.
     max_evaluations : int, optional
