@@ -1,4 +1,4 @@
-"""Means of formulas, which predict new rows better than any of them.
+"""Means of formulas, which often predict new rows better than any of them.
 
 Where data are few or noisy, many formulas fit about as well, and each has something that only
 these rows have. Their mean has less of it: its squared error is the mean of theirs, less the mean
@@ -96,12 +96,8 @@ def blend(
         In the units of `whole`.
     found : list of Formula
         The others. Those that are not safe, or by chance, are left out.
-    whole, exact : Dataset
-        As the user gave it, and with the features that may be used.
-    search : GuidedDGP
-        What formulas may be.
-    wider : Dataset, optional
-        `exact` with made-up rows, if the search had some.
+    whole, exact, search, wider
+        See `contest`.
     """
     largest = search.islands.max_size
     if chosen.constant or is_law(chosen, whole):

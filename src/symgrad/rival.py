@@ -83,16 +83,14 @@ def contest(
     bounded : bool
         Whether the user has set the size of formulas.
     """
-    largest = search.islands.max_size
-    if is_law(chosen, whole) or search.loss.name != "squared":
-        return chosen
-    if not {"add", "mul"} <= set(search.primitives.functions):
+    largest, has_sums = search.islands.max_size, {"add", "mul"} <= set(search.primitives.functions)
+    if is_law(chosen, whole) or search.loss.name != "squared" or not has_sums:
         return chosen
     if exact.rows * exact.features > LARGE or exact.rows < 2 * FOLDS:
         return chosen
     tree = let_free(chosen.tree, exact.limits).renamed(exact.names)
     alone = held_out(exact, None, (largest - OF_A_LINE) // OF_A_TERM, bounded)
-    constant = alone.before
+    worst = float(np.average(alone.before, weights=alone.weights))
 
     def made(base: Tree | None, how: HeldOut, charge: float = 1.0) -> Formula:
         left, primitives = exact, search.primitives
@@ -120,7 +118,7 @@ def contest(
         )[-1]
         if formula.constant:
             return chosen
-        unseen = charge * how.mean / float(np.average(constant, weights=how.weights))
+        unseen = charge * how.mean / worst
         return replace(formula, tree=formula.tree.renamed(whole.names), unseen=unseen)
 
     if chosen.constant:

@@ -1,7 +1,7 @@
 """symgrad's own methods: the default search, and GP and DGP under the paper's rules.
 
 symgrad
-    Defaults. "symgrad accurate" chooses the most accurate formula.
+    Defaults. "symgrad accurate" is a mean of the chosen formula with others.
 gp, dgp
     No constants, no scaling, populations of 500 (1,000 for the six formulas), at most 50 nodes,
     the most accurate tree; "gp balanced" and "dgp balanced" are the trees of the same runs with
